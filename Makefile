@@ -4,9 +4,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes are started, and each would compile the package for itself
 
-.PHONY: faults setup page page-types library-types screenshots run test test-fast test-llm test-sandboxes test-docker check mutants bench train lock clean
+.PHONY: faults setup page page-types library-types screenshots tour run test test-fast test-llm test-sandboxes test-docker check mutants bench train lock clean
 
-setup: $(VENV)/.runtime  ## Makes .venv with what Answerable needs to run.
+setup: $(VENV)/.runtime $(if $(ANALYSIS),$(VENV)/.analysis)  ## Makes .venv with what Answerable needs to run; ANALYSIS=1 adds the libraries of statistics.
 
 $(VENV)/.runtime: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -14,7 +14,11 @@ $(VENV)/.runtime: requirements.lock pyproject.toml
 	$(PIP) install --no-deps --editable .
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
+$(VENV)/.analysis: $(VENV)/.runtime requirements-analysis.lock
+	$(PIP) install --no-deps -r requirements-analysis.lock
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime $(VENV)/.analysis requirements-dev.lock
 	$(PIP) install --no-deps -r requirements-dev.lock
 	touch $@
 
@@ -33,7 +37,7 @@ run:  ## Answers five sample questions, then serves the page on 127.0.0.1:8321.
 
 test: $(VENV)/.dev  ## Runs every test, four at a time: many wait for processes of their own.
 	$(PYTHON) scripts/page.py tools build
-	$(BIN)/python -m pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder --max-worker-restart=2 $(ARGS)
 
 test-fast: $(VENV)/.dev  ## Runs the units and one scenario for each seam: in about a minute, while you work.
 	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal $$($(BIN)/python tests/fast.py) $(ARGS)
@@ -42,7 +46,7 @@ faults: $(VENV)/.dev  ## Harms servers under load (kills, outages, full disks, â
 	$(BIN)/python -m faults $(ARGS)
 
 test-sandboxes: $(VENV)/.dev  ## Judges every way of isolation that this machine has, not only the usual ones.
-	ANSWERABLE_TEST_EVERY_WAY=1 $(BIN)/python -m pytest tests/conformance/test_sandboxes.py tests/faults/escapes $(ARGS)
+	ANSWERABLE_TEST_EVERY_WAY=1 $(BIN)/python -m pytest tests/conformance/test_sandboxes.py tests/conformance/test_sandbox_ends.py tests/faults/escapes $(ARGS)
 
 test-docker: $(VENV)/.dev  ## Runs the sandbox suites in containers, with a Docker daemon of its own; needs root and docker.io.
 	./scripts/test-docker $(BIN)/python $(ARGS)
@@ -56,6 +60,10 @@ test-llm: $(VENV)/.llm  ## Runs the tests with a real, small language model (200
 
 screenshots: $(VENV)/.dev page  ## Takes the README's pictures of the page into docs/images/; needs Chromium.
 	ANSWERABLE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/web/test_screenshots.py
+
+tour: $(VENV)/.dev page  ## Plays the first minute of a new user in Chromium; leaves its pictures in tour/.
+	mkdir -p tour
+	ANSWERABLE_TOUR=$(CURDIR)/tour $(BIN)/python -m pytest -q -n 0 tests/web/test_journeys.py -k first_minute
 
 check: $(VENV)/.dev  ## Lint, format and types, of the page too.
 	$(BIN)/ruff check .

@@ -18,6 +18,7 @@ from bench.figures import Figure, failed, table
 MODULES = (
     "value_index",
     "engine",
+    "drawn",
     "journal",
     "disk",
     "sleeps",

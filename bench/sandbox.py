@@ -54,6 +54,7 @@ async def _measured(folder: Path, quick: bool) -> list[Figure]:
                 COLD_LIMIT,
                 "higher",
             ),
+            await _first_statistics(3 if quick else 5),
             await _fairness(sandbox),
             *await _growth(sandbox, 100 if quick else 1_000),
         ]
@@ -95,6 +96,31 @@ def _cold(repeats: int) -> float:
         subprocess.run(command, check=True)
         best = min(best, time.perf_counter() - began)
     return best
+
+
+STATISTICS = "from scipy import stats\nresult = float(stats.ttest_ind([1, 2, 3], [2, 3, 5]).statistic)"
+
+
+async def _first_statistics(repeats: int) -> Figure:
+    """The first program of statistics in a sandbox, to a process that imports the same modules and runs it."""
+    from answerable.sandbox.base import SandboxRequest
+    from answerable.sandbox.kernel.sandbox import KernelSandbox
+    from answerable.sandbox.libraries import loaded_for
+
+    imports = "".join(f"import {module}\n" for module in loaded_for(STATISTICS))
+    ours, bare = [], []
+    for _ in range(repeats):
+        sandbox = KernelSandbox(1)
+        await sandbox.start()
+        began = time.perf_counter()
+        assert (await sandbox.run(SandboxRequest(STATISTICS))).outcome == "ok"
+        ours.append(time.perf_counter() - began)
+        await sandbox.close()
+        began = time.perf_counter()
+        await asyncio.to_thread(subprocess.run, [sys.executable, "-c", imports + STATISTICS], check=True)
+        bare.append(time.perf_counter() - began)
+    name = "kernel sandbox, first program of statistics, to a bare process with the same imports"
+    return compared(name, sorted(ours)[repeats // 2] * 1e3, sorted(bare)[repeats // 2] * 1e3, "ms", BARE_LIMIT)
 
 
 async def _fairness(sandbox: Any) -> Figure:

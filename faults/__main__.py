@@ -11,22 +11,23 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from faults.server import Room
 from faults.stock import Stock
 
-MODULES = ("kill", "outage", "servers", "disk", "descriptors", "clock", "soak")
+MODULES = ("kill", "outage", "servers", "disk", "descriptors", "clock", "graphs", "soak")
 """Each has `async def harmed(room: Room, rounds: int) -> Stock`, and in `ROUNDS` how often it does its harm."""
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m faults", description="Harm done to servers, and what is left.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(MODULES)} (default: all)")
     parser.add_argument("--rounds", type=int, help="how often the harm is done; each script has its own default")
     parser.add_argument("--pause", type=float, default=0.0, help="seconds between two requests of a client")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # servers that are started would compile themselves each time
     unknown = set(options.names) - set(MODULES)
     if unknown:

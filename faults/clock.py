@@ -1,6 +1,5 @@
 """The clock of the machine is set back by an hour, again and again."""
 
-import sys
 from pathlib import Path
 
 from faults.load import Load
@@ -16,7 +15,7 @@ STEP_SECONDS = 3600
 async def harmed(room: Room, rounds: int) -> Stock:
     offset = room.folder / "clock-offset"
     _set(offset, 0)
-    server = room.serve(sys.executable, "-m", "faults.stepped_clock", FAULTS_CLOCK=str(offset))
+    server = room.serve("faults.stepped_clock", FAULTS_CLOCK=str(offset))
     load = Load([server], kinds=(Conversation, Question, Followed, Named))
     async with load.under_way():
         for number in range(1, rounds + 1):

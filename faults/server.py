@@ -1,20 +1,14 @@
 """`answerable serve` in a process of its own, which a script may harm."""
 
-import os
-import random
 import resource
 import signal
-import socket
-import subprocess
-import sys
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
+from faults.forked_command import ForkedCommand
+from faults.serving import free_port, started_server
 
-START_SECONDS = 60.0
 ORPHAN_SECONDS = 5.0
 """How long the children of a dead server may take to notice."""
 
@@ -40,9 +34,9 @@ class Room:
     def store_file(self) -> str:
         return str(self.home / "answerable.db")
 
-    def serve(self, *command: str, **environment: str) -> "Server":
-        """Starts a server. `command`: what to start it with instead of `answerable`."""
-        server = Server(self, environment, command or (str(Path(sys.executable).with_name("answerable")),))
+    def serve(self, changed_by: str | None = None, **environment: str) -> "Server":
+        """Starts a server. `changed_by`: a module that changes its process before it begins."""
+        server = Server(self, environment, changed_by)
         self.servers.append(server)
         server.start()
         return server
@@ -64,9 +58,9 @@ class Child:
 class Server:
     room: Room
     environment: dict[str, str]
-    command: tuple[str, ...]
-    port: int = field(default_factory=lambda: _free_port())
-    process: subprocess.Popen[bytes] | None = None
+    changed_by: str | None = None
+    port: int = field(default_factory=free_port)
+    process: ForkedCommand | None = None
     children: set[Child] = field(default_factory=set)
     """Of processes that have ended."""
 
@@ -75,44 +69,26 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     @property
-    def _log(self) -> Path:
-        return self.room.folder / f"{self.port}.log"
-
-    @property
     def pid(self) -> int:
         assert self.process is not None
         return self.process.pid
 
     def start(self) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSWERABLE_")}
-        environment |= {
-            "ANSWERABLE_HOME": str(self.room.home),
-            "HOME": str(self.room.folder),
-            "TMPDIR": str(self.room.temporary),
-            **self.environment,
-        }
-        source = f"people={self.room.data}"
-        with self._log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [*self.command, "serve", "--port", str(self.port), "--source", source],
-                env=environment,
-                cwd=Path(__file__).parents[1],
-                stdout=log,
-                stderr=log,
-            )
-        self.answers()
-
-    def answers(self) -> None:
-        """Waits until the server answers."""
-        until = time.monotonic() + START_SECONDS
-        while time.monotonic() < until:
-            with suppress(httpx.TransportError):
-                httpx.get(f"{self.url}/healthz", timeout=1)
-                return
-            if self.process is None or self.process.poll() is not None:
-                break
-            time.sleep(0.05)
-        raise RuntimeError(f"the server on port {self.port} did not start:\n{self._log.read_text()}")
+        self.process = started_server(
+            self.url,
+            "--port",
+            str(self.port),
+            "--source",
+            f"people={self.room.data}",
+            environment={
+                "ANSWERABLE_HOME": str(self.room.home),
+                "HOME": str(self.room.folder),
+                "TMPDIR": str(self.room.temporary),
+                **self.environment,
+            },
+            log=self.room.folder / f"{self.port}.log",
+            changed_by=self.changed_by,
+        )
 
     def kill(self) -> None:
         """As a machine that loses its power, or the kernel that needs memory."""
@@ -168,12 +144,3 @@ def _status(pid: int) -> tuple[int, str, str]:
     except OSError:
         return 0, "", ""
     return int(parts[1]), parts[0], parts[19]
-
-
-def _free_port() -> int:
-    """Below those that the system gives to connections by itself: a server that is started again finds it free."""
-    while True:
-        port = random.SystemRandom().randrange(20_000, 32_000)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port

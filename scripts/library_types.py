@@ -23,7 +23,11 @@ NOUNS = {
     "NameVerbs": ("semantic", "SemanticService"),
     "SuggestionVerbs": ("suggestions", "SuggestionService"),
     "EvalVerbs": ("evals", "EvalService"),
+    "GraphVerbs": ("graphs", "GraphService"),
+    "ScheduleVerbs": ("schedules", "ScheduleService"),
     "ProgramVerbs": ("programs", "ProgramService"),
+    "AgentVerbs": ("agents", "AgentService"),
+    "LearningVerbs": ("learning", "LearningService"),
     "SetupVerbs": ("setup", "SetupService"),
 }
 """Each class of the library: the module and the class of the service whose verbs it has."""

@@ -38,6 +38,13 @@ MUTANTS = (
         "tests/engine/test_guards.py",
     ),
     Mutant(
+        "a length beside chunks is read",
+        "gateway/framing.py",
+        "if counted[_LENGTH_NAME] and counted[_ENCODING_NAME]:",
+        "if False:",
+        "tests/gateway/test_framing.py",
+    ),
+    Mutant(
         "an edit of another tenant is read",
         "store/edits.py",
         "WHERE edit_id = ? AND tenant_id = ? AND",
@@ -47,7 +54,7 @@ MUTANTS = (
     Mutant(
         "an artifact of another tenant is read",
         "store/artifacts.py",
-        "if not await self._database.rows(_OWNED, principal.tenant, artifact):",
+        "if not await self._database.rows(_OWNED, *own(principal), artifact):",
         "if False:",
         "tests/conformance/test_store_artifacts.py",
     ),
@@ -81,7 +88,7 @@ MUTANTS = (
     ),
     Mutant(
         "a cached catalog outlives a change of the data",
-        "sources/sql/source.py",
+        "sources/worker_source.py",
         "digest(_FORMAT, self.kind, self.name, snapshot.fingerprint)",
         "digest(_FORMAT, self.kind, self.name)",
         "tests/sources/test_files.py tests/sources/test_sqlite.py",
@@ -110,8 +117,8 @@ MUTANTS = (
     Mutant(
         "an API is asked once more than its burst",
         "apis/rate.py",
-        "wait = (1 - self._tokens) / self._rate.per_second",
-        "wait = -self._tokens / self._rate.per_second",
+        "max((1 - self._tokens) / self._rate.per_second",
+        "max(-self._tokens / self._rate.per_second",
         "tests/apis",
     ),
 )

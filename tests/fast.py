@@ -27,6 +27,7 @@ SEAMS = {
     "data source": "tests/conformance/test_sources.py::test_describes_tables_types_and_counts",
     "query language": "tests/conformance/test_source_seam.py::test_it_runs_a_checked_query_of_its_language",
     "sandbox": "tests/scenarios/test_programs.py::test_a_program_works_on_the_tables_that_it_names",
+    "kind of node that users can draw": "tests/graphs/test_kinds.py::test_rows_become_the_answer_of_the_run",
     "step kind": "tests/scenarios/test_programs.py::test_a_plan_of_several_steps_runs_from_a_file",
     "export format": "tests/scenarios/test_ask.py::test_all_rows_can_be_written_to_a_file",
     "view of the page": "tests/web/test_files.py::test_every_event_is_known_to_the_page",

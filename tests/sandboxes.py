@@ -1,11 +1,15 @@
 """The sandboxes that the suites judge, by the name of the test's parameter, and what the language of each can do."""
 
+import asyncio
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
-from answerable.sandbox.base import Sandbox
+from answerable.core.values import Json
+from answerable.sandbox.base import HostCalls, Sandbox, SandboxLimits, SandboxRequest, SandboxResult
+from answerable.sandbox.monty.sandbox import MontySandbox
 from answerable.sandbox.open import SandboxOptions, open_sandbox
 
 WITH_DOCKER = bool(os.environ.get("ANSWERABLE_TEST_DOCKER"))
@@ -13,6 +17,10 @@ WITH_DOCKER = bool(os.environ.get("ANSWERABLE_TEST_DOCKER"))
 EVERY_WAY = bool(os.environ.get("ANSWERABLE_TEST_EVERY_WAY"))
 ON_DEMAND = ("kernel-bubblewrap", "kernel-landlock")
 """Other ways to the same walls, which `make test-sandboxes` judges too; containers are judged by `make test-docker`."""
+
+ENDLESS = "while True:\n    pass\n"
+PATIENCE = 300
+"""Seconds after which a run counts as hanging; its turn may come late where a place takes long to make."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +62,10 @@ def names_with(ability: str | None = None) -> list[str]:
     return [name for name, abilities in ABILITIES.items() if ability is None or getattr(abilities, ability)]
 
 
-async def available_sandbox(name: str, size: int) -> Sandbox:
-    """Not yet started; the test is skipped where the machine has no such sandbox."""
-    sandbox = make_sandbox(name, size)
+async def available_sandbox(name: str, size: int, *, checks_types: bool = True) -> Sandbox:
+    """Not yet started; the test is skipped where the machine has no such sandbox. `checks_types`: whether one
+    that checks code before it runs may do so."""
+    sandbox = make_sandbox(name, size, checks_types=checks_types)
     found = await sandbox.available()
     if not found.available:
         pytest.skip(f"{name}: {found.detail}")
@@ -65,9 +74,36 @@ async def available_sandbox(name: str, size: int) -> Sandbox:
     return sandbox
 
 
-def make_sandbox(name: str, size: int) -> Sandbox:
+def make_sandbox(name: str, size: int, *, checks_types: bool = True) -> Sandbox:
     if name.startswith("kernel"):
         from answerable.sandbox.kernel.sandbox import KernelSandbox
 
         return KernelSandbox(size, bubblewrap=name == "kernel-bubblewrap", namespaces=name != "kernel-landlock")
+    if name == "monty":
+        return MontySandbox(size, checks_types=checks_types)
     return open_sandbox(name, SandboxOptions(pool=size))
+
+
+async def ran(sandbox: Sandbox, code: str, **asked: Any) -> SandboxResult:
+    result = await asyncio.wait_for(sandbox.run(SandboxRequest(code, **asked)), PATIENCE)
+    assert result.backend == sandbox.name
+    assert (result.outcome == "ok") == (result.reason is None)
+    assert result.outcome == "ok" or result.message
+    return result
+
+
+async def endless(sandbox: Sandbox) -> "asyncio.Task[SandboxResult]":
+    """Code that is under way, and has told so itself."""
+    begun = asyncio.Event()
+
+    async def begin() -> Json:
+        begun.set()
+
+    request = SandboxRequest(
+        "begin()\n" + ENDLESS,
+        limits=SandboxLimits(seconds=PATIENCE),
+        host=HostCalls({"begin": begin}, "def begin() -> None: ..."),
+    )
+    running = asyncio.create_task(sandbox.run(request))
+    await asyncio.wait_for(begun.wait(), PATIENCE)
+    return running

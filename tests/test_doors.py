@@ -33,9 +33,12 @@ VALUES_OF_THE_STORE = {"RunFilter", "RunRecord", "RunStatus"}
 NOBODYS_DATA = {
     "/healthz": "says only that the process is up",
     "/readyz": "says only whether the store can be used",
-    "/metrics": "holds counts without names or questions",
     "/openapi.json": "describes the interface",
     "/docs": "is a page without data",
+    "/api/v1/identity": "says who the caller is",
+    "/api/v1/sign-in": "is how somebody comes to be known",
+    "/api/v1/sign-out": "ends the session that the request brings",
+    "/api/v1/invitations/accept": "is how somebody comes to be known",
 }
 
 

@@ -11,12 +11,16 @@ from step_kinds import step_kinds
 ROOT = Path(__file__).parents[1]
 PACKAGE, PAGE = ROOT / "src" / "answerable", ROOT / "web" / "src"
 OWN_FILES = (
+    "agents/ask_step.py",
     "agents/model_descriptors.py",
     "agents/programs.py",
     "agents/statements.py",
     *(
         f"engine/steps/{name}.py"
-        for name in ("combine", "literal", "present", "python", "sql", "subgraph", "understand")
+        for name in (
+            *("approval", "combine", "graph_answer", "join", "literal", "loop", "map", "present", "python", "router"),
+            *("sql", "subgraph", "transform", "understand", "wait"),
+        )
     ),
 )
 
@@ -70,7 +74,7 @@ def test_the_package_names_a_kind_only_in_its_own_file(room: str) -> None:
     ("text", "names"),
     [
         ('Node(id="a", kind="sql")', {"sql"}),
-        ('{"id": "a", "kind": "critic"}', {"critic"}),
+        ('{"id": "a", "kind": "format"}', {"format"}),
         ('step.kind in ("react", "sql")', {"react", "sql"}),
         ('{"understand": 1}[node.kind]', {"understand"}),
         ('match kind:\n  case "present": pass', {"present"}),
@@ -82,9 +86,9 @@ def test_what_counts_as_naming_a_kind(text: str, names: set[str]) -> None:
     assert _named(text, frozenset(step_kinds())) == names
 
 
-LANGUAGES = {"sql", "python"}
+LANGUAGES = {"sql", "cypher", "python"}
 """Languages that kinds are called like. `shared/` knows languages, to colour code."""
-EVERYDAY = {"format", "program"}
+EVERYDAY = {"agent", "approval", "ask", "format", "join", "map", "program", "transform", "wait"}
 """Kinds that are called like a field of something else on the page."""
 
 

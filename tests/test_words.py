@@ -36,6 +36,19 @@ def test_docstrings_begin_with_a_plain_sentence() -> None:
     assert odd == []
 
 
+def test_names_say_what_a_thing_is() -> None:
+    """Not only that something was done with it. The reader speaks of words that a follow-up keeps."""
+    vague = {"told", "kept", "made"}
+    found = []
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())) if "reader" not in path.parts else ():
+            stored = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+            if (stored or isinstance(node, ast.arg)) and name.strip("_").lower() in vague:
+                found.append(f"{path.relative_to(ROOT)}: {name}")
+    assert found == []
+
+
 @pytest.mark.parametrize(
     ("text", "odd"),
     [

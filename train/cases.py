@@ -20,7 +20,10 @@ from answerable.sources.sql.value_build import file_name
 from answerable.sources.value_index import ValueIndex
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-SETS = ("spider_train", "geoquery", "spider_syn", "plain")
+ASKED = Path(__file__).parent / "asked"
+"""Questions in people's own words of this project, with the files that some of them are about."""
+SETS = ("spider_train", "geoquery", "spider_syn", "plain", "asked")
+IN_OWN_WORDS = ("plain", "asked")
 MAX_ROWS = 200
 
 
@@ -50,12 +53,14 @@ def load_cases(names: Sequence[str] = SETS, split: str | None = None) -> list[Ca
 
 
 def _cases_of(name: str) -> list[Case]:
-    lines = (DATA / name / "cases.jsonl").read_text().splitlines()
-    return [_case(name, json.loads(line)) for line in lines]
+    folder = ASKED if name == "asked" else DATA / name
+    lines = (folder / "cases.jsonl").read_text().splitlines()
+    return [_case(name, folder, json.loads(line)) for line in lines]
 
 
-def _case(name: str, row: dict[str, Any]) -> Case:
-    path = DATA / name / str(row["source"])
+def _case(name: str, folder: Path, row: dict[str, Any]) -> Case:
+    source = str(row["source"])
+    path = DATA / source.removeprefix("data/") if source.startswith("data/") else folder / source
     rows = row.get("gold_rows")
     if rows is None:
         rows = run_sql(path, row["gold_sql"]) if row["gold_sql"] else []
@@ -122,7 +127,7 @@ def _connection(path: Path) -> sqlite3.Connection:
 @cache
 def _csv_connection(path: Path) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config={"threads": 1})
-    table = connection.read_csv(str(path), na_values=["", "NA"])
+    table = connection.read_csv(str(path), na_values=["", "NA", "N/A"])
     # Gold statements call the table like the file, the reader calls it as the catalog does.
     for name in {path.stem, database(path).catalog.tables[0].name}:
         table.create_view(name)
@@ -153,7 +158,7 @@ def run_sql(path: Path, sql: str, limit: int = 2000) -> list[tuple[object, ...]]
 def same_rows(case: Case, rows: Sequence[Sequence[object]] | None) -> bool:
     if rows is None or case.gold_sql is None:
         return False
-    if case.set == "plain":
+    if case.set in IN_OWN_WORDS:
         return any(holds_rows(rows, want, case.ordered) for want in (case.gold_rows, *case.accept_rows))
     got = [tuple(map(_plain, row)) for row in rows]
     gold = [tuple(map(_plain, row)) for row in case.gold_rows]

@@ -14,8 +14,7 @@ from answerable.reader.candidates.roles import (
     relevant_columns,
 )
 from answerable.reader.fitted.features import Vector
-from answerable.reader.linking.links import link
-from answerable.reader.linking.scene import Scene, build_scene
+from answerable.reader.linking.scene import Scene, link_question
 from answerable.reader.linking.tokens import tokenize
 from answerable.reader.plans.draft import Draft, DraftCondition, DraftRange, Term, all_drafts
 from train.cases import Case, database
@@ -41,10 +40,9 @@ class Rows:
         self.groups.append(group)
 
 
-def make_sample(case: Case) -> Sample:
+def make_sample(case: Case, *, guessing: bool) -> Sample:
     data = database(case.database)
-    question = tokenize(case.question)
-    scene = build_scene(question, data.schema, link(question, data.schema, data.values))
+    scene = link_question(tokenize(case.question), data.schema, data.values, guessing=guessing)
     gold = None
     if case.gold_sql is not None:
         with suppress(Unsupported, ParseError):

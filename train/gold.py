@@ -63,6 +63,10 @@ class _Reader:
         self.table_ids = {name.lower(): number for name, number in schema.table_ids.items()}
         self.column_ids = {(t.lower(), c.lower()): number for (t, c), number in schema.column_ids.items()}
 
+    def table_of(self, name: str) -> int | None:
+        """Gold statements call the only table of a file like the file (`seattle-weather`), not as the catalog does."""
+        return self.table_ids.get(name.lower(), 0 if len(self.table_ids) == 1 else None)
+
     def query(self, tree: exp.Expr) -> Draft:
         if isinstance(tree, exp.Subquery):
             return self.query(tree.this)
@@ -102,7 +106,7 @@ class _Select:
         for part in parts:
             if not isinstance(part, exp.Table):
                 raise Unsupported("derived table")
-            number = self.reader.table_ids.get(part.name.lower())
+            number = self.reader.table_of(part.name)
             if number is None:
                 raise Unsupported(f"no table {part.name}")
             self.aliases[(part.alias or part.name).lower()] = number
@@ -120,7 +124,7 @@ class _Select:
         limit = tree.args.get("limit")
         clauses = self.clauses(where.this) if where else ()
         return Draft(
-            entity=self.tables[0],
+            entity=self.entity(),
             select=self.select(),
             distinct=tree.args.get("distinct") is not None,
             where=clauses,
@@ -139,8 +143,16 @@ class _Select:
             return ()
         return tuple(self.term(item) for item in items)
 
+    def entity(self) -> int:
+        if not self.tables:
+            raise Unsupported("no table")
+        return self.tables[0]
+
     def term(self, tree: exp.Expr) -> Term:
         tree = tree.unnest() if isinstance(tree, exp.Paren) else tree
+        # What is said of the column is the same, however its text becomes a number.
+        while isinstance(tree, exp.Cast | exp.Trim):
+            tree = tree.this
         if isinstance(tree, exp.Column):
             if isinstance(tree.this, exp.Star):
                 raise Unsupported("t.*")
@@ -184,6 +196,9 @@ class _Select:
             raise Unsupported("or of ands")
         if self.is_link(tree):
             return ()
+        if isinstance(tree, exp.In) and tree.expressions:
+            column = self.term(tree.this)
+            return (tuple(DraftCondition(column, "=", self.value(value)) for value in tree.expressions),)
         return ((self.condition(tree),),)
 
     def is_link(self, tree: exp.Expr) -> bool:

@@ -1,9 +1,12 @@
-"""`make train`: fits the reader's weights from the `fit` splits and writes them with their provenance."""
+"""`make train`: fits the reader's weights from the `fit` splits and writes them with their provenance.
 
-import pickle
+There are two files of weights (`reader/weights.py`), fitted one after the other, and the model that judges answers
+after the second. `python -m train.reader FILE` fits one of the files.
+"""
+
 import subprocess
 import sys
-import tempfile
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,12 +14,21 @@ import numpy
 
 from answerable.reader.fitted.trees import Trees
 from answerable.reader.ranking.rank import RankedCandidate
-from answerable.reader.weights import Weights, save_weights
+from answerable.reader.weights import (
+    OWN_WORDS,
+    POOL,
+    WORDED_LIKE_DATA,
+    Weights,
+    pool_to_bytes,
+    save_weights,
+    to_bytes,
+)
+from train.cases import IN_OWN_WORDS
 from train.models import fit_ranker, fit_trees
 from train.pipeline import (
     FOLDS,
+    Fit,
     Judged,
-    Stage,
     confidence_rows,
     fit_samples,
     fit_stage,
@@ -25,49 +37,70 @@ from train.pipeline import (
     repeated,
     right_of,
 )
+from train.pool import fit_pool
 
-FOLD_WEIGHTS = Path(tempfile.gettempdir()) / "answerable-train" / "folds.pickle"
-
-WANTED_PRECISION = {"spider_train": 0.942, "geoquery": 0.975, "spider_syn": 0.92, "plain": 0.9}
-"""On the folds, of every set: a threshold loses up to four points on databases that nobody has seen, and up to two on
-other questions of the same one."""
+FITS = (
+    Fit(
+        WORDED_LIKE_DATA,
+        sets=("spider_train", "geoquery"),
+        guessing=False,
+        precision=(("spider_train", 0.942), ("geoquery", 0.975)),
+    ),
+    Fit(
+        OWN_WORDS,
+        sets=("spider_train", "geoquery", "spider_syn", "plain", "asked"),
+        guessing=True,
+        precision=(("spider_train", 0.942), ("geoquery", 0.975), ("spider_syn", 0.92)),
+    ),
+)
+_ABOUT = {
+    "spider_train": "Spider train subset, CC BY-SA 4.0, split fit",
+    "geoquery": "GeoQuery, split fit",
+    "spider_syn": "Spider-Syn, MIT, every second question of split fit",
+    "plain": "questions in people's own words, written for this project, split fit",
+    "asked": "questions in people's own words of train/asked, split fit",
+}
 
 
 def main() -> None:
-    reuse = "--reuse" in sys.argv
-    kept = Path(tempfile.gettempdir()) / "answerable-train" / "judged.pickle"
-    stages, questions = pickle.loads(kept.read_bytes()) if reuse else judge_all()
-    kept.write_bytes(pickle.dumps((stages, questions)))
+    wanted = sys.argv[1:]
+    for fit in FITS:
+        if not wanted or fit.file in wanted:
+            _fit(fit)
+
+
+def _fit(fit: Fit) -> None:
+    print(f"{fit.file}:")
+    stages, questions = judge_all(fit)
     ranked, rankers = rank_folds(questions)
     models, chances, rights = _fit_confidence(questions, ranked)
     sets = [q.case.set for q, order in zip(questions, ranked, strict=True) if order]
-    threshold = max(_threshold(chances[0], rights, sets, name) for name in WANTED_PRECISION)
+    thresholds = {name: _threshold(chances[0], rights, sets, name, least) for name, least in fit.precision}
+    print("thresholds for the wanted precision:", thresholds)
+    threshold = max(thresholds.values())
     _report(questions, ranked, chances, rights, sets, threshold)
-    _keep_folds(stages, rankers, models, threshold, questions)
-    samples = fit_samples()
+    samples = fit_samples(fit)
     stage, ranker = fit_stage(samples), fit_ranker(repeated(questions))
-    tried, untried = (trees[-1] for trees in models)
-    save_weights(Weights(stage.roles, stage.shapes, ranker, tried, untried, threshold), _provenance(len(samples)))
-
-
-def _keep_folds(
-    stages: list[Stage], rankers: list[Trees], models: list[list[Trees]], threshold: float, questions: list[Judged]
-) -> None:
-    """For `train.evaluate --folds`: the weights of each fold, and the fold of each database."""
-    tried, untried = models
-    folds = [
-        Weights(stage.roles, stage.shapes, rankers[fold], tried[fold], untried[fold], threshold)
-        for fold, stage in enumerate(stages)
-    ]
-    of_database = {question.case.database.name: question.fold for question in questions}
-    FOLD_WEIGHTS.write_bytes(pickle.dumps((folds, of_database)))
+    (*tried_by_fold, tried), (*untried_by_fold, untried) = models
+    weights = Weights(stage.roles, stage.shapes, ranker, tried, untried, threshold)
+    save_weights(to_bytes(weights), fit.file, _provenance(fit, fit.sets, len(samples)))
+    if fit.file == OWN_WORDS:
+        by_fold = [
+            Weights(part.roles, part.shapes, own_ranker, own_tried, own_untried, threshold)
+            for part, own_ranker, own_tried, own_untried in zip(
+                stages, rankers, tried_by_fold, untried_by_fold, strict=True
+            )
+        ]
+        own = [question for question in questions if question.case.set in IN_OWN_WORDS]
+        pool = fit_pool([one.case for one in own], [one.fold for one in own], by_fold)
+        save_weights(pool_to_bytes(pool), POOL, _provenance(fit, IN_OWN_WORDS, len(own)))
 
 
 def _fit_confidence(
     questions: list[Judged], ranked: list[list[RankedCandidate]]
 ) -> tuple[list[list[Trees]], list[numpy.ndarray], numpy.ndarray]:
     """Two kinds of models, for readings that ran and for those that did not: one for each fold, which did not see it,
-    and one fitted on all; and what those of the folds say."""
+    and one fitted on all; what those of the folds say; and which readings are right."""
     folds = numpy.array([q.fold for q, order in zip(questions, ranked, strict=True) if order])
     models, chances = [], []
     for dry in (True, False):
@@ -85,13 +118,13 @@ def _confidence_of(vectors: numpy.ndarray, labels: numpy.ndarray) -> Trees:
     return fit_trees(vectors, labels, rounds=250, leaves=4, least=50, learning_rate=0.03, feature_fraction=0.2)
 
 
-def _threshold(chances: numpy.ndarray, rights: numpy.ndarray, sets: list[str], name: str) -> float:
+def _threshold(chances: numpy.ndarray, rights: numpy.ndarray, sets: list[str], name: str, wanted: float) -> float:
     """The lowest at which the wanted precision of a set still holds."""
     chosen = numpy.array([each == name for each in sets])
     chances, rights = chances[chosen], rights[chosen]
     order = numpy.argsort(-chances)
     precision = numpy.cumsum(rights[order]) / numpy.arange(1, len(order) + 1)
-    good = numpy.flatnonzero(precision >= WANTED_PRECISION[name])
+    good = numpy.flatnonzero(precision >= wanted)
     return round(float(chances[order][good[-1]]), 4) if len(good) else 0.99
 
 
@@ -124,22 +157,17 @@ def _report_curve(way: str, chances: numpy.ndarray, rights: numpy.ndarray, thres
     print(f"   precision at coverage {shares}")
 
 
-def _provenance(count: int) -> dict[str, object]:
+def _provenance(fit: Fit, sets: Iterable[str], count: int) -> dict[str, object]:
     head = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
     commit = subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
     return {
-        "script": "python -m train.reader",
+        "script": f"python -m train.reader {fit.file}",
         "commit": commit,
         "date": datetime.now(UTC).date().isoformat(),
-        "data": {
-            "spider_train": "Spider train subset, CC BY-SA 4.0, split fit",
-            "geoquery": "GeoQuery, split fit",
-            "spider_syn": "Spider-Syn, MIT, every second question of split fit",
-            "plain": "questions in people's own words, written for this project, split fit",
-        },
+        "data": {name: _ABOUT[name] for name in sets},
         "questions": count,
         "folds": FOLDS,
-        "wanted_precision": WANTED_PRECISION,
+        "wanted_precision": dict(fit.precision),
     }
 
 

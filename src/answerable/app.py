@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from answerable.agents.ask_step import AskStep
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
@@ -18,25 +19,38 @@ from answerable.answers.result_rows import RecentRows
 from answerable.apis.configured import ConfiguredApis
 from answerable.computing.processes import ComputingProcesses
 from answerable.core.clock import Clock, SystemClock
-from answerable.engine.guards import default_guards
+from answerable.core.context import HOME_TENANT
+from answerable.core.hidden_paths import HiddenPaths
+from answerable.engine.bindings import Bindings
+from answerable.engine.guards import Guard, HidePaths, default_guards
 from answerable.engine.run import Engine, Listener
+from answerable.engine.steps.api import ApiStep
+from answerable.engine.steps.approval import ApprovalStep
 from answerable.engine.steps.combine import CombineStep
+from answerable.engine.steps.cypher import CypherStep
 from answerable.engine.steps.descriptor import DescribedStepKind, StepDescriptor, by_name
+from answerable.engine.steps.graph_answer import GraphAnswerStep
+from answerable.engine.steps.join import JoinOutputsStep
 from answerable.engine.steps.literal import LiteralStep
+from answerable.engine.steps.loop import LoopStep
+from answerable.engine.steps.map import MapStep
 from answerable.engine.steps.present import PresentStep
 from answerable.engine.steps.python import PythonStep
+from answerable.engine.steps.router import RouterStep
 from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
+from answerable.engine.steps.transform import TransformStep
 from answerable.engine.steps.understand import UnderstandStep
+from answerable.engine.steps.wait import WaitStep
 from answerable.engine.turns import Turns
 from answerable.isolation.own_folder import remove_abandoned
 from answerable.logs import log_run_end
-from answerable.models.config import ModelsConfig
 from answerable.sandbox.api_functions import ApiFunctions
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.service.answers import AnswerService
 from answerable.service.questions import QuestionService
+from answerable.service.run_carrier import RunCarrier
 from answerable.service.runs import RunService
 from answerable.settings import Settings
 from answerable.sources.base import Limits
@@ -62,72 +76,127 @@ async def open_service(
     patient: bool = False,
     runs_at_once: int | None = None,
     processes: int = 0,
+    hide_paths: bool = False,
+    leaves_runs: bool = False,
+    carried_at_once: int | None = None,
 ) -> AsyncIterator[Service]:
     """Opens every part and puts them together. `any_location`: whether a question may name a path or URL as its source;
     `sources`: those that are open already; `empty_store`: whether to use a store in memory instead of the configured
     one; `tape`: receives what is sent to models and what they reply; `patient`: whether runs wait for a store that is
     away, as in a process that stays; `runs_at_once`: how many runs work at the same time, None for any number;
-    `processes`: how many processes may compute beside this one when many people ask."""
+    `processes`: how many processes may compute beside this one when many people ask; `hide_paths`: whether errors leave
+    out where files are on the disk, as in a server; `leaves_runs`: whether runs are only stored, for workers to carry
+    out; `carried_at_once`: how many runs a worker takes at the same time."""
     clock = clock or SystemClock()
     remove_abandoned()
-    store = await (open_store(":memory:") if empty_store else _configured_store(settings))
+    store = await (open_store(":memory:", clock=clock) if empty_store else _configured_store(settings, clock))
     for_runs = store.patient if patient and store.patient is not None else store
     sources = sources or settings.open_sources(any_location=any_location)
-    limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
-    sandboxes = Sandboxes(settings.sandbox_options)
-    apis = ConfiguredApis(settings.apis, clock)
-    step_kinds: dict[str, StepDescriptor] = {}  # filled below: some parts of a kind read the descriptors of all kinds
-    computing = ComputingProcesses(processes)
-    recent_rows = RecentRows()
-    dependencies = AgentDependencies(
-        agents=_agents(settings.models_config, for_runs, clock, tape),
-        readers=Readers(sources, clock, computing),
-        sources=sources,
-        sql=SqlStep(sources, for_runs.artifacts, limits, recent_rows, computing),
-        combine=CombineStep(
-            partial(query_frames, places=sources.options.places), for_runs.artifacts, limits, recent_rows
-        ),
-        python=PythonStep(
-            sandboxes, for_runs.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)
-        ),
-        store=for_runs,
+    shared = SharedParts(
         clock=clock,
-        share_rows=settings.share_rows,
-        share_personal=settings.share_personal,
-        preplan=settings.preplan,
-        policy=RunPolicy(step_kinds, settings.step_attempts, settings.longest_step),
+        store=for_runs,
+        sources=sources,
+        agents=_agents(settings, for_runs, clock, tape),
+        sandboxes=Sandboxes(settings.sandbox_options),
+        apis=ConfiguredApis(settings.apis, clock),
+        computing=ComputingProcesses(processes),
+        recent_rows=RecentRows(),
     )
-    parts = StepParts(dependencies, apis, recent_rows, settings.history_window, step_kinds)
+    step_kinds: dict[str, StepDescriptor] = {}  # filled below: some parts of a kind read the descriptors of all kinds
+    dependencies = _agent_dependencies(settings, shared, step_kinds)
+    parts = StepParts(dependencies, shared, settings.history_window, step_kinds, settings.sandbox_seconds)
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
     step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})
-    guards = default_guards(
-        clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds, patient=patient
+    hidden = settings.hidden_paths if hide_paths else HiddenPaths()
+    guards: tuple[Guard, ...] = (
+        Bindings(for_runs.artifacts, shared.recent_rows),
+        *default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds, patient=patient),
     )
+    if hide_paths:
+        guards = (HidePaths(hidden), *guards)
     turns = Turns(runs_at_once)
     engine = Engine(kinds, for_runs.events, clock, guards, turns)
-    runs = RunService(store, engine, clock, step_kinds, listeners, turns=turns, patient=patient)
+    carrier = RunCarrier(
+        store,
+        engine,
+        clock,
+        step_kinds,
+        listeners,
+        turns=turns,
+        patient=patient,
+        hidden=hidden,
+        leaves_runs=leaves_runs,
+        most=carried_at_once,
+    )
+    runs = RunService(store, carrier, step_kinds)
     service = Service(
         store=store,
         registry=sources,
         runs=runs,
         questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy),
-        answers=AnswerService(store, runs, sources, dependencies.sql, kinds),
+        readers=dependencies.readers,
+        answers=AnswerService(store, runs, sources, dependencies.sql, kinds, hidden),
+        agents=dependencies.agents,
+        policy=dependencies.policy,
         step_kinds=tuple(step_kinds.values()),
-        sandboxes=sandboxes,
+        sandboxes=shared.sandboxes,
         settings=settings,
         clock=clock,
         any_location=any_location,
-        open_in_memory=lambda: open_service(settings, any_location=True, empty_store=True),
+        open_in_memory=lambda: open_service(settings, any_location=True, empty_store=True, hide_paths=hide_paths),
+        hidden=hidden,
         subscribers=dict.fromkeys(("run.finished", "run.failed", "run.cancelled"), (log_run_end,)),
     )
     try:
+        if sources.access(HOME_TENANT).is_on:
+            await service.identity.refresh(HOME_TENANT)
         yield service
     finally:
         await service.close()
-        await computing.close()
-        await sandboxes.close()
-        await apis.close()
-        await dependencies.agents.close()
+        await shared.close()
+
+
+@dataclass(frozen=True, slots=True)
+class SharedParts:
+    """What several kinds of steps use, opened once."""
+
+    clock: Clock
+    store: Store
+    sources: SourceRegistry
+    agents: Agents
+    sandboxes: Sandboxes
+    apis: ConfiguredApis
+    computing: ComputingProcesses
+    recent_rows: RecentRows
+
+    async def close(self) -> None:
+        """Closes what only steps use. The service closes the store and the sources."""
+        for part in (self.computing, self.sandboxes, self.apis, self.agents):
+            await part.close()
+
+
+def _agent_dependencies(
+    settings: Settings, shared: SharedParts, step_kinds: Mapping[str, StepDescriptor]
+) -> AgentDependencies:
+    limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
+    artifacts, sources = shared.store.artifacts, shared.sources
+    api_functions = ApiFunctions(shared.apis, settings.sandbox_seconds)
+    on_frames = partial(query_frames, places=sources.options.places)
+    return AgentDependencies(
+        agents=shared.agents,
+        readers=Readers(sources, shared.clock, shared.computing),
+        sources=sources,
+        sql=SqlStep(sources, artifacts, limits, shared.recent_rows, shared.computing),
+        cypher=CypherStep(sources, artifacts, limits, shared.recent_rows),
+        combine=CombineStep(on_frames, artifacts, limits, shared.recent_rows),
+        python=PythonStep(shared.sandboxes, artifacts, settings.sandbox_limits, api_functions),
+        store=shared.store,
+        clock=shared.clock,
+        share_rows=settings.share_rows,
+        share_personal=settings.share_personal,
+        preplan=settings.preplan,
+        policy=RunPolicy(step_kinds, settings.step_attempts, settings.longest_step),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,37 +204,52 @@ class StepParts:
     """What step kinds are made of."""
 
     dependencies: AgentDependencies
-    apis: ConfiguredApis
-    recent_rows: RecentRows
+    shared: SharedParts
     history_window: int
     step_kinds: Mapping[str, StepDescriptor]
+    api_seconds: float
 
     @property
     def store(self) -> Store:
-        return self.dependencies.store
+        return self.shared.store
+
+    @property
+    def present(self) -> PresentStep:
+        store, clock = self.store, self.shared.clock
+        return PresentStep(store.artifacts, self.shared.recent_rows, store.capsules, clock, self.step_kinds)
 
 
 STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
     lambda p: [UnderstandStep(RoutingTable(p.dependencies), p.store.threads, p.store.capsules, p.history_window)],
     lambda _: [SubgraphStep()],
     lambda p: [p.dependencies.sql],
+    lambda p: [p.dependencies.cypher],
     lambda p: [p.dependencies.combine],
     lambda p: [p.dependencies.python],
     lambda _: [LiteralStep()],
     lambda p: [StatementStep(p.dependencies.sources, p.dependencies.policy)],
-    lambda p: [ProgramStep(p.dependencies.sources, p.store.capsules, p.dependencies.policy, p.apis.names)],
-    lambda p: [PresentStep(p.store.artifacts, p.recent_rows, p.store.capsules, p.dependencies.clock, p.step_kinds)],
+    lambda p: [ProgramStep(p.dependencies.sources, p.store.capsules, p.dependencies.policy, p.shared.apis.names)],
+    lambda p: [p.present],
+    lambda p: [AskStep(p.dependencies.policy)],
+    lambda p: [TransformStep(p.shared.sandboxes)],
+    lambda p: [RouterStep(), JoinOutputsStep(), MapStep(), LoopStep(), ApprovalStep(p.shared.clock)],
+    lambda p: [WaitStep(p.shared.clock), ApiStep(p.shared.apis, p.api_seconds)],
+    lambda p: [GraphAnswerStep(p.present, p.store.capsules, p.shared.clock)],
     lambda p: model_kinds(p.dependencies),
 )
 """Every kind of step that a graph can have. A new kind is a file with a descriptor, and a row here."""
 
 
-async def _configured_store(settings: Settings) -> Store:
+async def _configured_store(settings: Settings, clock: Clock) -> Store:
     settings.make_home()
-    return await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
+    return await open_store(
+        settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability, clock=clock
+    )
 
 
-def _agents(config: ModelsConfig, store: Store, clock: Clock, tape: "Tape | None") -> Agents:
+def _agents(settings: Settings, store: Store, clock: Clock, tape: "Tape | None") -> Agents:
+    config = settings.models_config
+
     def models() -> ModelGateway:
         from answerable.models.gateway import Models  # brings the clients of providers, which only models need
         from answerable.models.tape import TapedModels
@@ -173,4 +257,4 @@ def _agents(config: ModelsConfig, store: Store, clock: Clock, tape: "Tape | None
         opened = Models(config, store.budgets, clock=clock)
         return opened if tape is None else TapedModels(opened, tape)
 
-    return Agents(models, available=bool(config.named()))
+    return Agents(models, available=bool(config.named()), places=settings.agent_places)

@@ -1,12 +1,12 @@
 """Agents are tried with their cases: with a model, which is recorded, or with what was recorded, which needs none."""
 
+import json
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
 from answerable.agents.cases import (
-    AGENTS,
     AgentCase,
     Expected,
     Transcript,
@@ -15,13 +15,13 @@ from answerable.agents.cases import (
     load_transcript,
     save_transcript,
 )
-from answerable.agents.folder import BUILTIN
+from answerable.agents.directory import AgentDirectory
 from answerable.answers import frame
 from answerable.answers.answer import Answer
 from answerable.app import open_service
 from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, NotFoundError
-from answerable.core.values import Frozen
+from answerable.core.values import Frozen, Json
 from answerable.engine.steps.sql import SqlConfig
 from answerable.evals.compare import Rows, same_rows
 from answerable.models.names import target_of
@@ -45,16 +45,17 @@ class CaseResult(Frozen):
     tokens: int = 0
 
 
-def chosen_cases(names: Sequence[str], wanted: str | None) -> list[Chosen]:
-    """The cases of the named agents, or of all if none is named; `wanted` leaves only the case with that id."""
-    unknown = [name for name in names if name not in AGENTS]
-    if unknown:
-        raise NotFoundError(
-            f"There is no agent {unknown[0]!r}.", code="agent_unknown", hint=f"Agents are: {', '.join(AGENTS)}."
-        )
-    folders = [BUILTIN / name for name in names or AGENTS]
+def chosen_cases(names: Sequence[str], wanted: str | None, places: Sequence[Path] = ()) -> list[Chosen]:
+    """The cases of the named agents, or of all if none is named; `wanted` leaves only the case with that id. What is
+    wrong with the folder of one of these agents is raised. `places`: folders of agents beside the builtin ones."""
+    directory = AgentDirectory(places)
+    found = [directory.found(name) for name in names] if names else directory.all()
+    for each in found:
+        if each.problem is not None:
+            raise each.problem
+    folders = [each.folder for each in found]
     chosen = [(folder, case) for folder in folders for case in load_cases(folder) if wanted in (None, case.id)]
-    if not chosen:
+    if not chosen and wanted is not None:
         raise NotFoundError(f"There is no case {wanted!r} of these agents.", code="case_unknown")
     return chosen
 
@@ -81,13 +82,13 @@ async def replay(
     """Puts the cases to their agents with a server in the place of the model, which replies what was recorded.
     `settings_with` gives the settings with some of them overridden. With `renew`, the prompts of today are stored with
     the recorded replies of each case that holds."""
-    kept: list[tuple[Chosen, Transcript]] = []
+    recorded: list[tuple[Chosen, Transcript]] = []
     for folder, case in chosen:
         try:
-            kept.append(((folder, case), load_transcript(folder, case)))
+            recorded.append(((folder, case), load_transcript(folder, case)))
         except AnswerableError as error:
             yield _case_result(folder, case, [_said(error)], ())
-    for share_rows, group in groupby(sorted(kept, key=_shares), key=_shares):
+    for share_rows, group in groupby(sorted(recorded, key=_shares), key=_shares):
         async with Playback(strict=not renew) as playback:
             settings = settings_with(
                 model="compatible:recorded", model_base_url=playback.base_url, share_rows=share_rows
@@ -104,8 +105,8 @@ async def replay(
                     yield _case_result(folder, case, problems, transcript.exchanges)
 
 
-def _shares(kept: tuple[Chosen, Transcript]) -> bool:
-    return kept[1].share_rows
+def _shares(recorded: tuple[Chosen, Transcript]) -> bool:
+    return recorded[1].share_rows
 
 
 async def _problems(agent: str, case: AgentCase, service: Service, principal: Principal) -> list[str]:
@@ -127,17 +128,26 @@ async def _rows_of(sql: str, source: str, service: Service, principal: Principal
 
 
 def _unmet(expected: Expected, answer: Answer, wanted: Rows | None) -> Iterator[str]:
-    told = answer.provenance
-    heads = [column["header"] for column in told.format["columns"]] if told.format else []
-    said = "\n".join([answer.text, *(choice.label for choice in answer.choices), *heads, *told.findings]).casefold()
+    provenance = answer.provenance
+    heads = [column["header"] for column in provenance.format["columns"]] if provenance.format else []
+    labels = [choice.label for choice in answer.choices]
+    said = "\n".join([answer.text, *labels, *heads, *provenance.findings]).casefold()
     if expected.kind not in (None, answer.kind):
         yield f"The answer is {answer.kind}, not {expected.kind}: {answer.text}"
     yield from (f"It does not say {word!r}: {answer.text}" for word in expected.says if word.casefold() not in said)
     yield from (f"It says {word!r}: {answer.text}" for word in expected.never_says if word.casefold() in said)
-    if expected.confidence not in (None, told.confidence):
-        yield f"Its confidence is {told.confidence}, not {expected.confidence}: {told.confidence_reason}"
+    if expected.confidence not in (None, provenance.confidence):
+        yield f"Its confidence is {provenance.confidence}, not {expected.confidence}: {provenance.confidence_reason}"
+    if expected.reply:
+        yield from _unlike(expected.reply, json.loads(answer.text))
     if wanted is not None and not same_rows(answer.rows, wanted, ordered=False):
         yield f"Its rows are not those expected: {list(answer.rows[:3])} … and not {list(wanted[:3])} …"
+
+
+def _unlike(expected: Mapping[str, Json], reply: Json) -> Iterator[str]:
+    for name, value in expected.items():
+        if reply.get(name) != value:
+            yield f"Its {name} is {reply.get(name)!r}, not {value!r}"
 
 
 def _said(error: AnswerableError) -> str:

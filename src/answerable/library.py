@@ -29,14 +29,18 @@ if TYPE_CHECKING:
     import polars
 
     from answerable.library_verbs import (
+        AgentVerbs,
         AnswerVerbs,
         ComparisonVerbs,
         EvalVerbs,
+        GraphVerbs,
+        LearningVerbs,
         NameVerbs,
         ProgramVerbs,
         QuestionVerbs,
         RowVerbs,
         RunVerbs,
+        ScheduleVerbs,
         SetupVerbs,
         SourceVerbs,
         SuggestionVerbs,
@@ -78,6 +82,16 @@ class Answerable:
     def catalog(self) -> Catalog:
         """The tables, columns and relationships as they were understood."""
         return self._host.wait(self._described())
+
+    @property
+    def agents(self) -> "AgentVerbs":
+        """Prompts for a language model, each a folder: `list`, `show`, `run`."""
+        return cast("AgentVerbs", Verbs(self._host, "agents"))
+
+    @property
+    def learning(self) -> "LearningVerbs":
+        """`learn` lets a model write names and questions of a source, checks them, and proposes a semantic.yaml."""
+        return cast("LearningVerbs", Verbs(self._host, "learning"))
 
     @property
     def runs(self) -> "RunVerbs":
@@ -128,6 +142,16 @@ class Answerable:
     def evals(self) -> "EvalVerbs":
         """Golden cases: `suites`, `suite`, `case`, `add_case`, `remove_case`, `measure`, `wait`, `measurements`."""
         return cast("EvalVerbs", Verbs(self._host, "evals"))
+
+    @property
+    def graphs(self) -> "GraphVerbs":
+        """Drawn graphs: `validate`, `save`, `list`, `show`, `diff`, `rollback`, `begin`, `wait`, `runs`."""
+        return cast("GraphVerbs", Verbs(self._host, "graphs"))
+
+    @property
+    def schedules(self) -> "ScheduleVerbs":
+        """When graphs run by themselves: `add`, `list`, `remove`."""
+        return cast("ScheduleVerbs", Verbs(self._host, "schedules"))
 
     @property
     def programs(self) -> "ProgramVerbs":

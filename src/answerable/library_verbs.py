@@ -16,31 +16,30 @@ from answerable.answers.comparison import Change
 from answerable.answers.export import Format
 from answerable.answers.replay import Replay
 from answerable.core.catalog import Catalog
-from answerable.core.events import Event
+from answerable.core.events import Event, Verdict
 from answerable.core.ids import EditId, RunId
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Mode
 from answerable.engine.timeline import Timeline
+from answerable.graphs.comparing import GraphDifference
+from answerable.graphs.figures import NodeFigures
+from answerable.graphs.schedules import GraphSchedule
 from answerable.sandbox.base import SandboxResult
+from answerable.service.agents import AgentDetail, AgentReply, AgentView
 from answerable.service.answers import Freshness
 from answerable.service.comparison import RunComparison
 from answerable.service.eval_runner import EvalRunner
 from answerable.service.eval_views import EvalCaseDetail, EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail
 from answerable.service.golden_cases import GoldenCase
+from answerable.service.graphs import GraphDocument, GraphReport, GraphRun, GraphSummary, GraphVersionView
 from answerable.service.keyed_requests import KeyedAttempt
+from answerable.service.learning import Learned
 from answerable.service.rows import RowsPage, RowsPart, RowTotals
+from answerable.service.schedules import ScheduleView
 from answerable.service.semantic import SemanticChange, SemanticDocument
-from answerable.service.setup import (
-    About,
-    AgentView,
-    DoctorReport,
-    ModelCheck,
-    ModelsOverview,
-    StepKindList,
-    UsageReport,
-)
+from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
 from answerable.service.sources import RelationshipView, SourceList, SourceSummary, TablePreview, UploadedFile
 from answerable.service.threads import MessageView, SharedThread, ThreadSummary
 from answerable.sources.editing import SemanticEdit
@@ -96,8 +95,11 @@ class RunVerbs(Protocol):
         stays as it is."""
         ...
 
-    def decide(self, run: str, step: str, *, approved: bool, note: str | None = None) -> None:
-        """Answers what a run asked, and lets it go on: here if nobody carries it out, else where it is."""
+    def decide(self, run: str, step: str, *, verdict: Verdict, note: str | None = None, data: Json = None) -> None:
+        """Answers what a run asked, and lets it go on: here if nobody carries it out, else where it is. `approve` and
+        `reject` need nothing more. `edit` goes on with `data` instead of what was shown; `respond` gives `data` as the
+        answer, or as the result of an effect that has happened. Of several decisions on one question the first counts;
+        the same one once more changes nothing."""
         ...
 
     def resume_patiently(self) -> int:
@@ -126,7 +128,7 @@ class QuestionVerbs(Protocol):
         request_id: str | None = None,
         run: str | None = None,
     ) -> RunId:
-        """Starts a run of a query that the user wrote: SQL, Python or a plan."""
+        """Starts a run of a query that the user wrote: SQL, Cypher, Python or a plan."""
         ...
 
     def retry(self, run: str, request_id: str | None = None, *, new: str | None = None) -> RunId:
@@ -272,9 +274,25 @@ class SourceVerbs(Protocol):
         """Waits until a source has been read."""
         ...
 
-    def add(self, location: str, *, name: str | None = None) -> SourceSummary:
+    def add_api(
+        self,
+        document: str,
+        base_url: str,
+        *,
+        name: str | None = None,
+        secret_env: str | None = None,
+        secret_header: str | None = None,
+        entities: Sequence[str] = ...,
+    ) -> SourceSummary:
+        """Adds an API by its OpenAPI document and its address. `secret_env`: the environment variable that holds its
+        credential; `secret_header`: the header for it, if not as the document says; `entities`: those that become
+        tables, else all."""
+        ...
+
+    def add(self, location: str, *, name: str | None = None, attempt: KeyedAttempt | None = None) -> SourceSummary:
         """Adds a database by its URL; its password is stored, and never shown. The person at the machine may also add a
-        file or a folder, which stays where it is."""
+        file or a folder, which stays where it is. `attempt`: of a request that may have been carried out before; its
+        source is then not added again."""
         ...
 
     def upload(
@@ -341,8 +359,9 @@ class NameVerbs(Protocol):
         """Who changed what, the newest first."""
         ...
 
-    def undo(self, name: str, change_id: str) -> SemanticDocument:
-        """Puts back how it was before the newest change; that is a change too, and can be undone."""
+    def undo(self, name: str, change_id: str, *, change: EditId | None = None) -> SemanticDocument:
+        """Puts back how it was before the newest change; that is a change too, and can be undone. `change`: as in
+        `rewrite`."""
         ...
 
 
@@ -371,15 +390,25 @@ class EvalVerbs(Protocol):
         """One case: what was expected, and what it gave."""
         ...
 
-    def add_case(self, suite: str, run: str, *, case_id: str | None = None, ordered: bool = False) -> EvalCaseSummary:
+    def add_case(
+        self,
+        suite: str,
+        run: str,
+        *,
+        case_id: str | None = None,
+        ordered: bool = False,
+        attempt: KeyedAttempt | None = None,
+    ) -> EvalCaseSummary:
         """Creates a golden case from a run whose answer is right, and the suite if there is none of this name.
-        `ordered`: whether the order of the rows counts."""
+        `ordered`: whether the order of the rows counts. `attempt`: of a request that may have been carried out before;
+        its case is then not created again."""
         ...
 
     def remove_case(self, suite: str, case_id: str) -> None: ...
 
-    def measure(self, suite: str) -> EvalRun:
-        """Starts measuring a suite in the background. If it is already being measured, gives that measurement."""
+    def measure(self, suite: str, *, eval_id: str | None = None) -> EvalRun:
+        """Starts measuring a suite in the background. If it is already being measured, gives that measurement.
+        `eval_id`: the id to give it; the measurement of a request that is repeated keeps its id."""
         ...
 
     def measurement(self, suite: str, eval_id: str) -> EvalRun: ...
@@ -393,10 +422,159 @@ class EvalVerbs(Protocol):
         ...
 
 
+class GraphVerbs(Protocol):
+    def schema(self) -> Json:
+        """The JSON Schema of the format, for editors."""
+        ...
+
+    def validate(self, text: str, *, origin: str = ...) -> GraphReport:
+        """Checks a graph without running it. Raises a `GraphError` with line and column for a mistake."""
+        ...
+
+    def save(
+        self,
+        text: str,
+        *,
+        note: str = "",
+        tags: Sequence[str] | None = None,
+        expected: int | None = None,
+        origin: str = ...,
+        name: str | None = None,
+    ) -> GraphDocument:
+        """Stores a graph under its name, as a new version if its text is new. A graph with a mistake is not stored.
+        `expected`: the version that the caller knows (0: none); if another one counts by now, nothing is stored.
+        `name`: the name that the caller expects the graph to have."""
+        ...
+
+    def list(self, *, tag: str | None = None) -> Sequence[GraphSummary]:
+        """Stored graphs by name."""
+        ...
+
+    def show(self, name: str, *, version: int | None = None) -> GraphDocument:
+        """A version of a graph; None for the one that counts."""
+        ...
+
+    def versions(self, name: str) -> Sequence[GraphVersionView]:
+        """Who saved which version, newest first."""
+        ...
+
+    def diff(self, name: str, *, before: int | None = None, after: int | None = None) -> GraphDifference:
+        """What is different in the later version. Without `after` the one that counts; without `before` the one before
+        it."""
+        ...
+
+    def rollback(self, name: str, version: int) -> GraphDocument:
+        """Makes the text of an earlier version count again, as a new version."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Removes a graph with all its versions. Its runs stay. A graph that runs is not removed."""
+        ...
+
+    def runs(self, name: str, *, limit: int = 50) -> Sequence[RunRecord]:
+        """The runs of a graph, newest first."""
+        ...
+
+    def figures(self, name: str, *, limit: int = 100) -> Mapping[str, NodeFigures]:
+        """What each node did in the last runs of a graph."""
+        ...
+
+    def begin_stored(
+        self,
+        name: str,
+        input: Mapping[str, Json],
+        *,
+        version: int | None = None,
+        request_id: str | None = None,
+        run: str | None = None,
+    ) -> RunId:
+        """Starts a run of a stored graph."""
+        ...
+
+    def begin(
+        self,
+        text: str,
+        input: Mapping[str, Json],
+        *,
+        origin: str = ...,
+        request_id: str | None = None,
+        run: str | None = None,
+    ) -> RunId:
+        """Starts a run of a graph. `run`: the id to give it; a run of that id that exists already is not started
+        again."""
+        ...
+
+    def fork(
+        self,
+        run: str,
+        *,
+        node: str | None = None,
+        outputs: Mapping[str, Json] | None = None,
+        input: Mapping[str, Json] | None = None,
+        request_id: str | None = None,
+        new: str | None = None,
+    ) -> RunId:
+        """Starts a new run from a node of an earlier one: what ended before that node is taken over and not done again.
+        Without `node`, from what failed or never ran. `outputs`: outputs of nodes to go on with instead of theirs;
+        `input`: fields of the input that differ. `new`: the id to give the new run."""
+        ...
+
+    def signal(self, event: str, data: Json) -> Sequence[RunId]:
+        """Tells every run that waits for an event that it has happened. Returns those runs."""
+        ...
+
+    def input_of(self, text: str, fields: Mapping[str, str], *, origin: str = ...) -> Mapping[str, Json]:
+        """The input of a graph from fields that were given as text."""
+        ...
+
+    def wait(self, run: str) -> GraphRun:
+        """Waits until a run has ended or waits for a person."""
+        ...
+
+    def get_run(self, run: str) -> GraphRun:
+        """What became of each node of a run by now."""
+        ...
+
+
+class ScheduleVerbs(Protocol):
+    def add(self, name: str, schedule: GraphSchedule) -> ScheduleView:
+        """Stores when a graph runs by itself, on behalf of this person. A schedule of the same name is replaced."""
+        ...
+
+    def list(self) -> Sequence[ScheduleView]:
+        """Schedules by name."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Removes a schedule. Runs that it has begun go on."""
+        ...
+
+
 class ProgramVerbs(Protocol):
     def run(self, code: str, *, frames: Mapping[str, Path], into: Path) -> SandboxResult:
         """Runs Python in the sandbox that the settings name. `frames` are Arrow files by the variable that holds each;
         a result that is a table is written to the Arrow file `into`. Nothing is recorded."""
+        ...
+
+
+class AgentVerbs(Protocol):
+    def list(self) -> Sequence[AgentView]:
+        """Every agent, with what is wrong with it if anything is. Those that come with Answerable are first."""
+        ...
+
+    def show(self, name: str) -> AgentDetail:
+        """One agent: its model, limits, tools, inputs, the form of its reply, and its instructions."""
+        ...
+
+    def run(self, name: str, inputs: Mapping[str, Json], *, source: str | None = None) -> AgentReply:
+        """Asks an agent and waits for its reply. The run is recorded and counts against budgets like every other."""
+        ...
+
+
+class LearningVerbs(Protocol):
+    def learn(self, name: str, *, accept: bool = False, max_tokens: int = 100000) -> Learned:
+        """Asks a model once for names and questions of a source, checks them, and proposes a new semantic.yaml.
+        `accept` puts it in force. No further call is made once `max_tokens` are used."""
         ...
 
 
@@ -407,10 +585,6 @@ class SetupVerbs(Protocol):
 
     def check_models(self, *, name: str | None = None) -> Sequence[ModelCheck]:
         """Tries one model, or all that are set, with tiny requests; they cost a fraction of a cent."""
-        ...
-
-    def agents(self) -> Sequence[AgentView]:
-        """The agents that ask a language model, and how many recorded cases each has."""
         ...
 
     def settings(self) -> Mapping[str, Any]:

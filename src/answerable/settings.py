@@ -5,6 +5,8 @@ its default. An unknown name or a wrong value stops the start with a sentence; n
 """
 
 import os
+import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +15,7 @@ from pydantic import Field, SecretStr, ValidationError
 
 from answerable.core.context import Principal
 from answerable.core.errors import OperatorError
+from answerable.core.hidden_paths import HiddenPaths
 from answerable.core.validation import first_problem
 from answerable.core.values import Frozen
 from answerable.sandbox.base import SandboxLimits
@@ -36,7 +39,7 @@ class Settings(Frozen):
         default="full", description="`full` survives power loss, `normal` the death of the process."
     )
     sources: Mapping[str, str] = Field(
-        default={}, description="Named sources: a file, a folder or a database URL each."
+        default={}, description="Named sources: a file, a folder, a database URL or an API each."
     )
     source: str = Field(default="demo", description="The source of a question that names none.")
     query_seconds: float = Field(default=30.0, gt=0, description="Longest time one query may take.")
@@ -83,6 +86,11 @@ class Settings(Frozen):
     share_personal: bool = Field(
         default=False, description="Whether personal data (e-mail addresses, telephone numbers, …) goes to a model."
     )
+    agents_folder: Path = Field(
+        default=Path("agents"),
+        description="Folder of agents beside the folder `agents` of the home folder; "
+        "relative to where Answerable was started.",
+    )
     preplan: bool = Field(
         default=False,
         description="Whether a model looks at what is asked before it plans: one call more for each question.",
@@ -116,10 +124,17 @@ class Settings(Frozen):
     history_window: int = Field(default=12, ge=0, description="How many messages of a thread are taken into account.")
     host: str = Field(default="127.0.0.1", description="Address that `answerable serve` listens on.")
     port: int = Field(default=8321, ge=0, le=65535, description="Port that `answerable serve` listens on.")
+    session_minutes: int = Field(
+        default=30, ge=1, le=1440, description="Minutes after which a session of the page ends if it is not used."
+    )
     runs_at_once: int = Field(
         default=0,
         ge=0,
         description="How many runs of a server work at the same time while others wait; 0 for four for each core.",
+    )
+    workers: bool = Field(
+        default=False,
+        description="Whether `answerable serve` leaves runs to `answerable worker` instead of carrying them out.",
     )
     processes: int = Field(
         default=-1,
@@ -179,7 +194,7 @@ class Settings(Frozen):
         and by whom; its worker starts while the rest of a command is loaded."""
         from answerable import demo
         from answerable.sources.registry import SourceRegistry
-        from answerable.sources.sql.source import SourceOptions
+        from answerable.sources.sql.backend import SourceOptions
         from answerable.sources.worker_places import WorkerPlaces
 
         named = {"demo": str(demo.location()), **self.sources}
@@ -192,6 +207,20 @@ class Settings(Frozen):
         if expect is not None:
             registry.expect(*expect)
         return registry
+
+    @property
+    def hidden_paths(self) -> HiddenPaths:
+        """Where this installation has files: what it tells others names none of these folders."""
+        own = [value for _, value in self if isinstance(value, Path)]
+        named = [Path(location).expanduser() for location in self.sources.values() if "://" not in location]
+        store = [Path(self.store_url.removeprefix("sqlite:///"))] if self.store_url.startswith("sqlite:///") else []
+        around = [Path.cwd(), Path.home(), Path(tempfile.gettempdir()), Path(sys.prefix), Path(__file__).parent]
+        return HiddenPaths([*own, *named, *store, *around])
+
+    @property
+    def has_identities(self) -> bool:
+        """Whether people sign in: whether there are access rules."""
+        return (self.home / "access.yaml").exists()
 
     @property
     def is_local(self) -> bool:
@@ -240,6 +269,11 @@ class Settings(Frozen):
     def artifacts(self) -> Path | None:
         """Beside the store; a store in memory has a folder that passes with it."""
         return None if self.store == ":memory:" else self.home / "artifacts"
+
+    @property
+    def agent_places(self) -> tuple[Path, ...]:
+        """The folders in which agents are looked for beside those that come with Answerable."""
+        return self.home / "agents", self.agents_folder.absolute()
 
     @property
     def cache(self) -> Path:

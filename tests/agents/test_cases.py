@@ -13,7 +13,8 @@ import yaml
 from click.testing import CliRunner
 from scripted_model import Reply, ScriptedModel
 
-from answerable.agents.cases import AGENTS, AgentCase, Expected, load_cases, load_transcript
+from answerable.agents.cases import AgentCase, Expected, load_cases, load_transcript
+from answerable.agents.directory import AgentDirectory
 from answerable.agents.folder import BUILTIN
 from answerable.case_replay import CaseResult, Chosen, record, replay
 from answerable.cli.agents import command
@@ -23,6 +24,7 @@ from answerable.models.playback import Playback
 from answerable.models.tape import Exchange
 from answerable.settings import load_settings
 
+AGENTS = tuple(found.name for found in AgentDirectory().all())
 EVERY = [(BUILTIN / agent, case) for agent in AGENTS for case in load_cases(BUILTIN / agent)]
 WORDING = {"text": "North leads with 12.50.", "headers": {"n": "Orders"}}
 
@@ -48,8 +50,6 @@ def test_what_was_recorded_still_holds(again: Callable[[Sequence[Chosen]], list[
 
 
 def test_every_agent_has_cases() -> None:
-    folders = {path.name for path in BUILTIN.iterdir() if (path / "agent.yaml").is_file()}
-    assert folders == set(AGENTS)
     assert all(len(load_cases(BUILTIN / agent)) > 1 for agent in AGENTS)
 
 
@@ -69,7 +69,7 @@ def changed(folder: Path, case: AgentCase, change: Callable[[Any], None]) -> Non
 def test_a_prompt_that_has_changed_is_shown_as_a_difference(
     format_agent: Path, again: Callable[[Sequence[Chosen]], list[CaseResult]]
 ) -> None:
-    other, missing = load_cases(format_agent)
+    other, missing, *_ = load_cases(format_agent)
 
     def reword(exchanges: Any) -> None:
         exchanges[0]["asked"] = exchanges[0]["asked"].replace("No greeting", "Do greet")
@@ -78,7 +78,7 @@ def test_a_prompt_that_has_changed_is_shown_as_a_difference(
     (format_agent / "transcripts" / f"{missing.id}.yaml").unlink()
     found = {one.case: one for one in again([(format_agent, other), (format_agent, missing)])}
     [problem] = found[other.id].problems
-    assert "marked as unverified. Do greet" in problem
+    assert "Do greet, no explanation" in problem
     assert "Do greet" in problem
     assert "answerable agents record" in problem
     [problem] = found[missing.id].problems
@@ -127,7 +127,7 @@ def test_what_does_not_hold_is_told(format_agent: Path, again: Callable[[Sequenc
         "The answer is table, not value",
         "It does not say 'Atlantis'",
         "It says 'north'",
-        "Its confidence is None, not low",
+        "Its confidence is high, not low",
         "Its rows are not those expected",
     ]
 
@@ -165,11 +165,10 @@ def test_a_model_is_recorded_without_its_key_and_said_again(
 
 def test_where_rows_are_not_shared_no_transcript_has_a_value(
     scripted_model: ScriptedModel,
-    tmp_path: Path,
+    format_agent: Path,
     demo_home: Path,
     again: Callable[[Sequence[Chosen]], list[CaseResult]],
 ) -> None:
-    folder = Path(shutil.copytree(BUILTIN / "critic", tmp_path / "critic"))
     case = AgentCase(
         id="new",
         question="How many stores are there in the region?",
@@ -184,16 +183,21 @@ def test_where_rows_are_not_shared_no_transcript_has_a_value(
         model_base_url=scripted_model.base_url,
         share_rows=False,
     )
-    check = {"question": "How many stores?", "sql": "SELECT COUNT(*) FROM stores", "expected": 12}
+    check = {
+        "question": "How many stores?",
+        "sql": "SELECT COUNT(DISTINCT store_id) FROM stores WHERE region = 'North'",
+        "of": "cell",
+        "column": "n",
+    }
     scripted_model.script([Reply.object({"checks": [check]})])
-    [recorded] = gathered(record([(folder, case)], settings, LOCAL))
+    [recorded] = gathered(record([(format_agent, case)], settings, LOCAL))
     assert recorded.problems == ()
-    transcript = load_transcript(folder, case)
+    transcript = load_transcript(format_agent, case)
     assert not transcript.share_rows
     told = transcript.exchanges[0].asked
     assert 'table "stores", 12 rows' in told
     assert not [value for value in ("Amsterdam", "2008-08-01", "row 1:") if value in told]
-    [one] = again([(folder, case)])
+    [one] = again([(format_agent, case)])
     assert one.problems == ()
 
 

@@ -126,7 +126,7 @@ def rows_text(text: str) -> str:
 def conversation_text(text: str) -> str:
     step = StepRecord(id="a", kind="sql", language="sql", status="done", code=text)
     answer = Answer(run_id=RunId("run_1"), status="done", kind="text", text=text, steps=(step,))
-    return earlier_text(Conversation(last=capsule_body(text, answer)))
+    return earlier_text(Conversation(last=capsule_body(text, answer)), share_rows=True)
 
 
 @pytest.mark.parametrize("text", [one for one in NASTY if "\ud800" not in one])

@@ -13,6 +13,7 @@ from answerable.agents.situation import MAX_QUESTION, Situation
 from answerable.answers.answer import Choice
 from answerable.engine.steps.understand import Question
 from answerable.query.plan import QueryPlan
+from answerable.reader.learned_questions import LearnedAnswer
 from answerable.reader.reading import Read, Reading, Unreadable, Unsure
 
 QUERY = QueryPlan(entity="orders")
@@ -20,6 +21,7 @@ READING = Reading(plan=QUERY, sentence="The number of orders.", confidence=0.9)
 SURE, UNSURE = Read(best=READING), Unsure(question="Which?", readings=(READING,))
 STEP = {"id": "a", "tool": "sql", "context": "count"}
 WITH_PLAN = Choice(id=1, label="orders", plan=QUERY.model_dump(mode="json"))
+LEARNED = LearnedAnswer(question="How many orders are there?", sql="SELECT 1", same_values=True)
 IN_WORDS = Choice(id=2, label="how many orders?")
 
 
@@ -45,8 +47,13 @@ def row_of(known: Situation) -> str:
         (situation(chosen=WITH_PLAN), "chosen reading"),
         (situation(chosen=WITH_PLAN, has_model=True, mode="react"), "chosen reading"),
         (situation(chosen=WITH_PLAN, plan_only=True, reply=SURE), "chosen reading"),
+        (situation(topic="help"), "small talk"),
+        (situation(topic="greeting", mode="react", has_model=True), "small talk"),
         (situation(mode="react", has_model=True), "exploration on request"),
         (situation(mode="react", has_model=True, reply=SURE), "exploration on request"),
+        (situation(learned=LEARNED), "learned question"),
+        (situation(learned=LEARNED, reply=SURE), "learned question"),
+        (situation(learned=LEARNED, reply=SURE, plan_only=True), "reading to be shown"),
         (situation(reply=SURE, plan_only=True), "reading to be shown"),
         (situation(reply=SURE, plan_only=True, sources=("a", "b")), "reading to be shown"),
         (situation(reply=SURE, sources=("a", "b")), "reading of several sources"),
@@ -59,6 +66,7 @@ def row_of(known: Situation) -> str:
         (situation(reply=Unreadable(message="No.")), "question back"),
         (situation(reply=UNSURE, has_model=True, wants_first_look=True), "first look"),
         (situation(reply=SURE, has_model=True, wants_first_look=True, mode="plan"), "first look"),
+        (situation(has_model=True, reply=UNSURE, failure="It broke off."), "reading in place of a model"),
         (situation(has_model=True, planned={"explore": True, "steps": [STEP]}), "exploration"),
         (situation(has_model=True, planned={"explore": True}, plan_only=True), "exploration"),
         (situation(has_model=True, planned={"ask": ["a", "b"]}), "readings of a model"),
@@ -88,7 +96,11 @@ def test_rows_and_facts_stand_in_the_order_in_which_they_are_needed() -> None:
         "choice",
         "chosen reading",
         "question behind the choice",
+        "topic",
+        "small talk",
         "exploration on request",
+        "learned question",
+        "learned question",
         "follow-up",
         "reading",
         "saved question like it",
@@ -98,6 +110,7 @@ def test_rows_and_facts_stand_in_the_order_in_which_they_are_needed() -> None:
         "question back",
         "first look",
         "plan of a model",
+        "reading in place of a model",
         "exploration",
         "readings of a model",
         "not in the data",

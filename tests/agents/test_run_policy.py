@@ -38,7 +38,7 @@ def test_a_subgraph_takes_as_long_as_its_steps() -> None:
         ("understand", {"source": "shop", "text": "how many?"}, "shop"),
         ("understand", {"source": "shop", "sources": ["shop", "crm"], "text": "how many?"}, None),
         ("write_python", {"source": "shop", "task": "t"}, None),
-        ("format", {"source": "shop", "question": "q"}, None),
+        ("format", {"source": "shop", "question": "q"}, "shop"),
         ("combine", {"sql": "SELECT 1"}, None),
         ("present", {"question": "q"}, None),
     ],
@@ -48,8 +48,7 @@ def test_a_step_that_asks_one_source_shares_its_breaker(kind: str, config: dict[
 
 
 def test_advice_has_a_fallback_and_nothing_else_does() -> None:
-    assert guarded("critic").fallback == {"findings": ["The checks of this answer could not be made."]}
-    assert guarded("format").fallback == {}
+    assert guarded("format").fallback == {"findings": ["The model could not check this answer and put it into words."]}
     assert guarded("sql").fallback is None
 
 

@@ -146,6 +146,20 @@ def test_what_was_plainly_meant_is_put_right(text: str, mended: str) -> None:
     assert finding.startswith("Corrected")
 
 
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [
+        ("July 2014 had the largest gap: 12.5 degrees.", True),
+        ("May 2014 had the largest gap: 12.5 degrees.", False),
+        ("July 2015 had the largest gap: 12.5 degrees.", False),
+    ],
+)
+def test_a_month_may_be_named_for_its_number(text: str, stays: bool) -> None:
+    columns = (OutputColumn(name="month", type="integer"), OutputColumn(name="gap", type="number"))
+    checked = check_claims(text, columns, [(7, 12.474)], question="In which month of 2014 was the gap the largest?")
+    assert (checked.text == text) is stays, checked
+
+
 def test_links_point_to_the_cells() -> None:
     checked = check("Something wrong: 77. Berlin has 500 orders, all together 905.")
     found = [(checked.text[k.start : k.end], k.kind, k.row, k.column, k.basis) for k in checked.links]

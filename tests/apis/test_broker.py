@@ -280,7 +280,7 @@ async def test_a_password_is_hidden_too(api: ApiServer, open_host: OpenHost) -> 
         (Answer({}, 429, {"Retry-After": "3600"}), TransientError, "api_busy"),
         (Answer({}, 503, {"Retry-After": "3600"}), TransientError, "api_busy"),
         (Answer({}, 429, {"Retry-After": "Wed, 21 Oct 2099 07:28:00 GMT"}), TransientError, "api_busy"),
-        (Answer(b"<html>", 200), SourceError, "api_failed"),
+        (Answer(b"<html>", 200), SourceError, "api_html"),
         (Answer(b"\x00\xff", 200), SourceError, "api_failed"),
         (Answer(b"[" * 100_000, 200), SourceError, "api_failed"),
         (Answer(b"not gzip", 200, {"Content-Encoding": "gzip"}), SourceError, "api_failed"),
@@ -437,8 +437,36 @@ async def test_pages_without_rows_are_an_error(api: ApiServer, open_host: OpenHo
         await open_host().get("/users", None, True)
 
 
+async def test_offsets_advance_by_the_rows_that_came(api: ApiServer, open_host: OpenHost) -> None:
+    rows = list(range(7))
+    api.route = lambda received: Answer(rows[(at := int(received.query.get("offset", ["0"])[0])) : at + 3])
+    assert await open_host(pages={"kind": "offset"}).get("/users", {"limit": 5}, True) == rows
+
+
+async def test_the_address_of_the_next_page_may_stand_in_the_page(api: ApiServer, open_host: OpenHost) -> None:
+    def page(received: Received) -> Answer:
+        number = int(received.query.get("n", ["1"])[0])
+        return Answer({"results": [number], "next": f"{api.url}/users?n={number + 1}" if number < 3 else None})
+
+    api.route = page
+    pages = {"kind": "next", "items": "results"}
+    assert await open_host(pages=pages).get("/users", None, True) == [1, 2, 3]
+    api.route = lambda _received: Answer({"results": [1], "next": "https://evil.example/users"})
+    with pytest.raises(RefusedError):
+        await open_host(pages=pages).get("/users", None, True)
+
+
+@pytest.mark.parametrize("after", ["", "?after=1"])
+async def test_pages_that_come_again_are_an_error(api: ApiServer, open_host: OpenHost, after: str) -> None:
+    api.route = lambda _received: Answer([1], 200, {"Link": f'</users{after}>; rel="next"'})
+    with pytest.raises(SourceError) as caught:
+        await open_host().get("/users", None, True)
+    assert caught.value.stable_code == "api_pages_endless"
+    assert len(api.received) <= 2
+
+
 async def test_pages_without_end_meet_the_budget(api: ApiServer, open_host: OpenHost) -> None:
-    api.route = lambda _received: Answer([1], 200, {"Link": '</users>; rel="next"'})
+    api.route = lambda _received: Answer([1], 200, {"Link": f'</users?after={len(api.received)}>; rel="next"'})
     host = open_host(budget={"calls": 5}, rate={"per_second": 1000, "burst": 100})
     with pytest.raises(LimitError) as caught:
         await host.get("/users", None, True)

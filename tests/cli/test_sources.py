@@ -5,6 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+from shop_api import DOCUMENT, TOKEN, ShopApi
+
 Answerable = Callable[..., Any]
 
 
@@ -91,3 +94,20 @@ def test_names_are_set_remembered_and_undone(answerable: Answerable, tmp_path: P
     wrong = answerable("names", "set", "sales", "orders.nope", "--label", "x", "--json")
     assert (wrong.code, wrong.json["error"]["code"]) == (2, "semantic_invalid")
     assert answerable("names", "set", "sales", "orders").code == 2
+
+
+def test_an_api_is_added_by_its_document_and_asked_by_name(
+    answerable: Answerable, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", TOKEN)
+    shop = ShopApi()
+    try:
+        address = ("--base-url", shop.url, "--entity", "orders", "--secret-env", "SHOP_TOKEN")
+        added = answerable("sources", "add", str(DOCUMENT), "--name", "crm", *address, "--json").json
+        assert (added["name"], added["kind"], added["state"], added["rows"]) == ("crm", "api", "ready", 20)
+        assert TOKEN not in (home / ".answerable" / "added-sources.json").read_text()
+        answer = answerable("ask", "SQL: SELECT count(*) FROM orders", "-s", "crm", "--json").json
+        assert (answer["rows"], answer["provenance"]["data_source_type"]) == ([[20]], "api")
+        assert answerable("sources", "add", str(DOCUMENT), "--secret-env", "X").code == 2
+    finally:
+        shop.close()

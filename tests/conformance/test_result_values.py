@@ -229,7 +229,7 @@ def far_frames() -> Iterator[pl.DataFrame]:
 
 
 async def test_dates_of_programs_can_be_shown_or_are_refused(tmp_path: Path) -> None:
-    from answerable.sandbox.runner import Unreturnable
+    from answerable.sandbox.runner.plain import Unreturnable
     from answerable.sandbox.tables.received import write_table
 
     refused = 0

@@ -5,7 +5,8 @@ A source that does not speak SQL is added here the way anyone would add one: a f
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import duckdb
 import polars as pl
 import psycopg
 import pytest
+from api_server import Answer, ApiServer
 from as_written import as_written
 from lookup import SOURCE_ROW, LookupStep, checked_lookup
 
@@ -29,13 +31,16 @@ from answerable.engine.graph import Graph, Node
 from answerable.engine.steps.descriptor import RepeatableStepKind
 from answerable.engine.steps.present import Presentation
 from answerable.query.checked import CheckedQuery
+from answerable.query.cypher.check import checked as checked_cypher
 from answerable.query.sql.check import checked
 from answerable.settings import Settings
 from answerable.sources import open as opening
 from answerable.sources.base import Limits, Source
 from answerable.sources.open import open_source
+from graphs import write_graph
 
 PAIRS = {"tea": 3, "coffee": 5}
+CYPHER = "MATCH (p:pairs {key: 'tea'}) RETURN p.key AS key, p.value AS value"
 SQL = "SELECT key, value FROM pairs WHERE key = 'tea'"
 
 
@@ -86,14 +91,47 @@ def _postgres(url: str) -> str:
     return url
 
 
+def _ladybug(folder: Path) -> str:
+    create = "CREATE NODE TABLE pairs(key STRING, value INT64, PRIMARY KEY (key))"
+    inserts = tuple(f"CREATE (:pairs {{key: '{key}', value: {value}}})" for key, value in PAIRS.items())
+    return str(write_graph(folder / "stock.lbug", (create, *inserts)))
+
+
+def _api(server: ApiServer) -> str:
+    """An API with one entity, whose document lies beside the cache."""
+    server.route = lambda _received: Answer([{"key": key, "value": value} for key, value in PAIRS.items()])
+    row = {"type": "object", "properties": {"key": {"type": "string"}, "value": {"type": "integer"}}}
+    content = {"application/json": {"schema": {"type": "array", "items": row}}}
+    document = {"openapi": "3.0.0", "paths": {"/pairs": {"get": {"responses": {"200": {"content": content}}}}}}
+    folder = Path(tempfile.mkdtemp(prefix="answerable-test-"))
+    (folder / "stock.json").write_text(json.dumps(document))
+    return f"api+{server.url}?document={folder}/stock.json"
+
+
+@pytest.fixture
+def api_server() -> Iterator[ApiServer]:
+    server = ApiServer()
+    yield server
+    server.close()
+
+
 WRITERS: dict[str, tuple[Callable[[Any], str], str]] = {
     "lookup": (_lookup_file, "tmp_path"),
     "files": (_files, "tmp_path"),
     "sqlite": (_sqlite, "tmp_path"),
     "duckdb": (_duckdb, "tmp_path"),
     "postgres": (_postgres, "postgres_url"),
+    "graph": (_ladybug, "tmp_path"),
+    "api": (_api, "api_server"),
 }
 """For each kind of source: what writes the pairs and returns the location, and the fixture that says where to."""
+
+
+QUERIES: dict[str, Callable[[Catalog], CheckedQuery]] = {
+    "lookup": lambda catalog: checked_lookup("get tea", catalog),
+    "graph": lambda catalog: checked_cypher(CYPHER, catalog),
+}
+"""The queries of sources that do not speak SQL."""
 
 
 @pytest.fixture(params=WRITERS)
@@ -102,8 +140,7 @@ async def asked(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     write, place = WRITERS[kind]
     location = write(request.getfixturevalue(place))
     source = await open_source(location, name="stock", cache=tmp_path / "cache")
-    query = (lambda c: checked_lookup("get tea", c)) if kind == "lookup" else lambda c: checked(SQL, c)
-    yield Asked(source, query)
+    yield Asked(source, QUERIES.get(kind, lambda c: checked(SQL, c)))
     await source.close()
 
 
@@ -135,7 +172,7 @@ async def test_it_runs_a_checked_query_of_its_language(asked: Asked, tmp_path: P
 
 
 async def test_it_refuses_a_query_of_another_language(asked: Asked, tmp_path: Path) -> None:
-    foreign = as_written("MATCH (n) RETURN n", "cypher")
+    foreign = as_written("RETURN n", "gremlin")
     with pytest.raises(UserError) as caught:
         await asked.source.execute(foreign, tmp_path / "rows.arrow", Limits())
     assert caught.value.stable_code == "query_language_unknown"

@@ -236,7 +236,7 @@ async def test_a_person_lets_it_be_done_once_more(context: RunContext, clock: An
     events, worker = await stopped_while_paying(context, clock, memory_events, PAY), Worker()
     engine = engine_for(worker, events, clock)
     await engine.resume(context)
-    await engine.decide(context, "pay", approved=True, by="ann", note="checked")  # type: ignore[arg-type]
+    await engine.decide(context, "pay", verdict="approve", by="ann", note="checked")  # type: ignore[arg-type]
     assert (await engine.resume(context)).status == "done"
     assert worker.calls == {"pay": 1, "receipt": 1, "other": 1}
 
@@ -259,7 +259,7 @@ async def test_a_decision_is_taken_once_the_other_steps_have_ended(
             break
     go.set()
     assert (await live).status == "waiting"
-    await engine.decide(context, "pay", approved=True, by="ann")  # type: ignore[arg-type]
+    await engine.decide(context, "pay", verdict="approve", by="ann")  # type: ignore[arg-type]
     assert (await engine.resume(context)).status == "done"
     assert calls == ["other", "pay", "receipt"]
 
@@ -268,7 +268,7 @@ async def test_or_has_it_left(context: RunContext, clock: Any, memory_events: An
     events, worker = await stopped_while_paying(context, clock, memory_events, PAY), Worker()
     engine = engine_for(worker, events, clock)
     await engine.resume(context)
-    await engine.decide(context, "pay", approved=False, by="ann")  # type: ignore[arg-type]
+    await engine.decide(context, "pay", verdict="reject", by="ann")  # type: ignore[arg-type]
     outcome = await engine.resume(context)
     assert outcome.status == "failed"
     assert isinstance(outcome.error, RefusedError)
@@ -279,7 +279,7 @@ async def test_or_has_it_left(context: RunContext, clock: Any, memory_events: An
 async def test_a_decision_nobody_asked_for_is_refused(context: RunContext, clock: Any, memory_events: Any) -> None:
     events = await stopped_while_paying(context, clock, memory_events, PAY)
     with pytest.raises(UserError, match="waits for no decision"):
-        await engine_for(Worker(), events, clock).decide(context, "pay", approved=True, by="ann")  # type: ignore[arg-type]
+        await engine_for(Worker(), events, clock).decide(context, "pay", verdict="approve", by="ann")  # type: ignore[arg-type]
 
 
 async def test_an_effect_whose_target_knows_the_key_is_issued_again_with_it(
@@ -303,6 +303,6 @@ async def test_an_effect_in_doubt_inside_a_subgraph_makes_the_whole_run_wait(
     events, worker = await stopped_while_paying(context, clock, memory_events, document), Worker()
     engine = engine_for(worker, events, clock)
     assert (await engine.resume(context)).status == "waiting"
-    await engine.decide(context, "sub/pay", approved=True, by="ann")  # type: ignore[arg-type]
+    await engine.decide(context, "sub/pay", verdict="approve", by="ann")  # type: ignore[arg-type]
     assert (await engine.resume(context)).status == "done"
     assert worker.calls == {"sub/pay": 1, "sub/receipt": 1, "sub/other": 1}

@@ -72,6 +72,7 @@ def test_the_report_adds_to_the_contract() -> None:
         "offered": False,
         "unanswerable": False,
         "code": "SELECT 1",
+        "reason": None,
         "seconds": 1.0,
         "calls": 2,
         "input_tokens": 100,

@@ -216,7 +216,16 @@ def test_the_report_has_exactly_the_fields_of_the_contract() -> None:
         "declined": 0,
         "failed": 0,
         "seconds": 1.235,
-        "results": [{"id": "a", "outcome": "correct", "offered": False, "unanswerable": False, "code": "SELECT 1"}],
+        "results": [
+            {
+                "id": "a",
+                "outcome": "correct",
+                "offered": False,
+                "unanswerable": False,
+                "code": "SELECT 1",
+                "reason": None,
+            }
+        ],
     }
 
 

@@ -27,7 +27,8 @@ from answerable.core.ids import RunId, TenantId, ThreadId, UserId, new_run_id, n
 from answerable.engine.graph import Graph
 from answerable.engine.run import Engine
 from answerable.engine.steps.base import Step
-from answerable.service.runs import RunService, Subject
+from answerable.service.run_carrier import RunCarrier, Subject
+from answerable.service.runs import RunService
 from answerable.service.semantic import SemanticService
 from answerable.sources.editing import NameEdit
 from answerable.store.base import Capsule, Store
@@ -117,13 +118,14 @@ class OneSource:
 class Place:
     def __init__(self, store: Store, folder: Path) -> None:
         self.store = store
-        self.runs = RunService(store, Engine({"answer": AnswerStep(store)}, store.events), SystemClock(), {})
+        engine = Engine({"answer": AnswerStep(store)}, store.events)
+        self.runs = RunService(store, RunCarrier(store, engine, SystemClock(), {}), {})
         self.semantic = SemanticService(OneSource(folder), store)  # type: ignore[arg-type]
 
     async def ask(self, principal: Principal, thread: ThreadId, *, fails: bool = False) -> RunId:
         nodes = [{"id": "answer", "kind": "answer", "config": {"fails": fails}}]
         context = RunContext(new_run_id(), principal, thread)
-        run = await self.runs.start(Graph.parse({"nodes": nodes}), Subject("how many?", (), None), context)
+        run = await self.runs.carrier.start(Graph.parse({"nodes": nodes}), Subject("how many?", (), None), context)
         await self.runs.wait(run, principal)
         return run
 
@@ -152,10 +154,10 @@ async def found(url: str, folder: Path, tenants: list[str]) -> dict[str, Any]:
     store = await opened(url, folder)
     runs = Place(store, folder).runs
     await asyncio.sleep(LEASE_SECONDS * 1.5)
-    await runs.resume_unfinished()
-    await runs.idle()
+    await runs.carrier.resume_unfinished()
+    await runs.carrier.idle()
     seen = {tenant: await found_of(store, folder, principal_of(tenant)) for tenant in tenants}
-    await runs.close()
+    await runs.carrier.close()
     await store.close()
     return seen
 

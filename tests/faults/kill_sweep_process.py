@@ -147,7 +147,7 @@ async def again(engine: Engine, store: Store) -> Any:
 
 
 async def approve(engine: Engine, store: Store) -> Any:
-    await engine.decide(CONTEXT, NodeId("pay"), approved=True, by="tester", lease=await claimed(store))
+    await engine.decide(CONTEXT, NodeId("pay"), verdict="approve", by="tester", lease=await claimed(store))
 
 
 async def create(engine: Engine, store: Store) -> Any:

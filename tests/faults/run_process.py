@@ -20,7 +20,8 @@ from answerable.core.ids import new_run_id
 from answerable.engine.graph import Graph
 from answerable.engine.run import Engine
 from answerable.engine.steps.base import Step
-from answerable.service.runs import RunService, Subject
+from answerable.service.run_carrier import RunCarrier, Subject
+from answerable.service.runs import RunService
 from answerable.store.base import Capsule, Store
 from answerable.store.open import open_store
 
@@ -64,21 +65,21 @@ async def opened(url: str, artifacts: str, diary: str, lease: str, seconds: floa
     assert store.patient is not None
     talk = Talk(store.patient, Path(diary), seconds)
     engine = Engine({"talk": talk, "end": talk}, store.patient.events)
-    return store, RunService(store, engine, SystemClock(), {}, patient=True)
+    return store, RunService(store, RunCarrier(store, engine, SystemClock(), {}, patient=True), {})
 
 
 async def main(url: str, artifacts: str, diary: str, lease: str, how: str) -> None:
     store, runs = await opened(url, artifacts, diary, lease)
     if how == "ADOPT":
-        runs.keep_adopting()
+        runs.carrier.keep_adopting()
         print("adopting", flush=True)
         await asyncio.Event().wait()
     context = RunContext(new_run_id(), LOCAL)
-    await runs.start(graph("effect" if how == "EFFECT" else "talk"), Subject(None, (), None), context)
+    await runs.carrier.start(graph("effect" if how == "EFFECT" else "talk"), Subject(None, (), None), context)
     print(context.run, flush=True)
     answer = await runs.wait(context.run, LOCAL)
     print(answer.status, flush=True)
-    await runs.close()
+    await runs.carrier.close()
     await store.close()
 
 

@@ -19,7 +19,7 @@ import xlsxwriter  # type: ignore[import-untyped]
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError, LimitError, NotFoundError, SourceError, UserError
-from answerable.sources.sql.source import SourceOptions
+from answerable.sources.sql.backend import SourceOptions
 
 
 @pytest.fixture
@@ -557,9 +557,9 @@ async def test_in_a_folder_each_of_them_is_left_out_and_named(opened: Callable[.
     assert [name for name in MISMATCHES if not any(name in line for line in told)] == []
 
 
-@pytest.mark.parametrize("content", [gzip.compress(PDF), gzip.compress(PNG), gzip.compress(sqlite_bytes())])
+@pytest.mark.parametrize("content", [PDF, PNG, sqlite_bytes()], ids=["pdf", "png", "sqlite"])
 async def test_what_is_packed_is_looked_at_too(refused: Callable[..., Any], content: bytes) -> None:
-    error = await refused(content, "x.csv.gz")
+    error = await refused(gzip.compress(content), "x.csv.gz")
     assert error.stable_code == "file_binary"
     assert re.search("PDF document|PNG picture|SQLite database", error.message)
     assert error.exit_code == 2

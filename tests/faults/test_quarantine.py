@@ -16,7 +16,7 @@ from answerable.store.base import Store
 
 async def adopted(store: Store, runs: RunService) -> None:
     async with asyncio.timeout(10 * LEASE):
-        while not await runs.resume_unfinished():  # noqa: ASYNC110 - until the lease of the dead process has lapsed
+        while not await runs.carrier.resume_unfinished():  # noqa: ASYNC110 - until the lease of the dead process has lapsed
             await asyncio.sleep(LEASE / 5)
 
 
@@ -41,10 +41,10 @@ async def test_two_deaths_end_a_run(place: Place) -> None:
         events = await store.events.read(LOCAL, run)
         assert isinstance(events[-1], RunFailed)
         assert len(finished(events)) >= 1, "what it did is kept"
-        assert await runs.resume_unfinished() == 0
+        assert await runs.carrier.resume_unfinished() == 0
         assert place.worked() == worked, "nothing was done again"
     finally:
-        await runs.close()
+        await runs.carrier.close()
         await store.close()
 
 

@@ -18,7 +18,7 @@ from tests.faults.run_process import PIECES, STEPS, opened
 from answerable.core.context import LOCAL
 from answerable.core.events import ApprovalRequested, Event, RunResumed, StepOutput
 from answerable.core.ids import RunId
-from answerable.service import runs as service_runs
+from answerable.service import run_carrier
 from answerable.service.runs import RunService
 from answerable.store import leases
 from answerable.store.base import Store
@@ -29,7 +29,7 @@ async def other(place: Place) -> AsyncIterator[tuple[Store, RunService]]:
     """The second process: this one."""
     store, runs = await opened(*place.arguments, seconds=0.05)
     yield store, runs
-    await runs.close()
+    await runs.carrier.close()
     await store.close()
 
 
@@ -71,7 +71,7 @@ async def test_another_process_cancels_a_run(place: Place, other: tuple[Store, R
 
 async def test_a_killed_process_run_is_adopted_and_ends_once(place: Place, other: tuple[Store, RunService]) -> None:
     store, runs = other
-    runs.keep_adopting()
+    runs.carrier.keep_adopting()
     first = place.start()
     run = RunId(await said(first))
     following = asyncio.create_task(all_of(runs.events(run, LOCAL)))
@@ -81,7 +81,7 @@ async def test_a_killed_process_run_is_adopted_and_ends_once(place: Place, other
     async for event in runs.events(run, LOCAL):
         if isinstance(event, RunResumed):
             break
-    assert time.monotonic() - killed < LEASE + service_runs.ADOPT_SECONDS + 2.0
+    assert time.monotonic() - killed < LEASE + run_carrier.ADOPT_SECONDS + 2.0
     assert (await runs.wait(run, LOCAL)).text == "all said"
     events = await store.events.read(LOCAL, run)
     assert complete(events)
@@ -94,7 +94,7 @@ async def all_of(events: AsyncIterator[Event]) -> list[Event]:
 
 
 def test_a_dead_process_run_is_adopted_within_ten_seconds() -> None:
-    assert leases.LEASE_SECONDS + service_runs.ADOPT_SECONDS <= 9.0
+    assert leases.LEASE_SECONDS + run_carrier.ADOPT_SECONDS <= 9.0
 
 
 async def stopped(process: subprocess.Popen[str], place: Place) -> None:
@@ -123,7 +123,7 @@ async def test_a_process_that_was_only_slow_cannot_write_after_losing_its_run(
     await eventually(lambda: bool(place.worked()))
     await stopped(first, place)
     await asyncio.sleep(LEASE + 0.5)
-    assert await runs.resume_unfinished() == 1
+    assert await runs.carrier.resume_unfinished() == 1
     assert (await runs.wait(run, LOCAL)).text == "all said"
     events, record = await store.events.read(LOCAL, run), await store.runs.get(LOCAL, run)
     capsule = await store.capsules.get(LOCAL, run)
@@ -150,7 +150,7 @@ async def test_another_process_decides_what_a_run_asks(place: Place, other: tupl
     async for event in runs.events(run, LOCAL):
         if isinstance(event, ApprovalRequested):
             break
-    await runs.decide(run, "n0", LOCAL, approved=True, note="it had not")
+    await runs.decide(run, "n0", LOCAL, verdict="approve", note="it had not")
     assert (await runs.wait(run, LOCAL)).text == "all said"
     assert complete(await store.events.read(LOCAL, run))
 
@@ -164,7 +164,7 @@ async def test_a_waiting_run_is_cancelled_though_nobody_carries_it_out(
     await asyncio.sleep(0.1)
     os.kill(first.pid, signal.SIGKILL)
     await asyncio.sleep(LEASE + 0.3)
-    assert await runs.resume_unfinished() == 1
+    assert await runs.carrier.resume_unfinished() == 1
     heard: list[Any] = await all_of(runs.events(run, LOCAL))
     assert heard[-1].type == "approval.requested", "following ends while nothing can happen"
     await runs.cancel(run, LOCAL, "never mind")

@@ -18,7 +18,7 @@ from answerable.core.context import LOCAL, RunContext
 from answerable.core.errors import AnswerableError, OperatorError
 from answerable.core.events import RunResumed
 from answerable.core.ids import RunId, new_run_id
-from answerable.service.runs import Subject
+from answerable.service.run_carrier import Subject
 from answerable.store.base import Store
 from answerable.store.open import open_store
 
@@ -53,7 +53,7 @@ async def test_runs_wait_for_postgres_and_nobody_takes_those_of_a_living_process
         working, adopting = place.start(), place.start("ADOPT")
         run = RunId(await said(working))
         assert await said(adopting) == "adopting"
-        own = await runs.start(graph(), Subject(None, (), None), RunContext(new_run_id(), LOCAL))
+        own = await runs.carrier.start(graph(), Subject(None, (), None), RunContext(new_run_id(), LOCAL))
         await eventually(lambda: len(place.worked()) >= 2)
         await own_postgres.stop()
         with pytest.raises(OperatorError) as caught:
@@ -75,7 +75,7 @@ async def test_runs_wait_for_postgres_and_nobody_takes_those_of_a_living_process
         for process in place.processes:
             process.kill()
             process.communicate(timeout=60)
-        await runs.close()
+        await runs.carrier.close()
         await store.close()
 
 
@@ -93,7 +93,7 @@ def fill(ballast: Path) -> None:
 async def test_a_run_waits_for_a_full_disk(small_disk: Path, tmp_path: Path) -> None:
     place = Place(str(small_disk / "a.db"), tmp_path)
     store, runs = await opened(*place.arguments, seconds=0.05)
-    run = await runs.start(graph(), Subject(None, (), None), RunContext(new_run_id(), LOCAL))
+    run = await runs.carrier.start(graph(), Subject(None, (), None), RunContext(new_run_id(), LOCAL))
     await eventually(lambda: len(place.worked()) >= 2)
     ballast = small_disk / "ballast"
     fill(ballast)
@@ -105,7 +105,7 @@ async def test_a_run_waits_for_a_full_disk(small_disk: Path, tmp_path: Path) -> 
     ballast.unlink()
     assert (await runs.wait(run, LOCAL)).text == "all said"
     assert complete(await store.events.read(LOCAL, run))
-    await runs.close()
+    await runs.carrier.close()
     await store.close()
 
 

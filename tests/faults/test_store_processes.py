@@ -213,7 +213,7 @@ async def test_what_a_call_held_when_its_process_was_killed_is_spent_after_the_n
     budget = Budget(store.budgets, limits, SystemClock())
     assert [each.reserved for each in await budget.balances(context)] == [Amount(60, 3)] * 4
     async with open_service(settings, any_location=False) as service:
-        await service.runs.resume_unfinished()
+        await service.runs.carrier.resume_unfinished()
     assert [(each.spent, each.reserved) for each in await budget.balances(context)] == [(Amount(60, 3), Amount())] * 4
     await store.close()
 

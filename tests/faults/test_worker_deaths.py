@@ -214,6 +214,7 @@ async def test_failures_leak_nothing_either(source: SqlSource, tmp_path: Path) -
     assert descriptors(os.getpid()) <= before
 
 
+@pytest.mark.usefixtures("loading_workers")
 async def test_nothing_of_the_environment_reaches_a_worker(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

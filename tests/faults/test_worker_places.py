@@ -14,7 +14,8 @@ from answerable.core.context import LOCAL
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
 from answerable.sources.registry import SourceRegistry
-from answerable.sources.sql.source import SourceOptions, SqlSource
+from answerable.sources.sql.backend import SourceOptions
+from answerable.sources.sql.source import SqlSource
 from answerable.sources.sql.statements import Sql
 from answerable.sources.worker_places import WorkerPlaces
 

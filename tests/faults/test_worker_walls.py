@@ -23,6 +23,8 @@ from answerable.sources.sql.statements import Sql
 
 SECRET = "a secret that no answer may show"
 
+pytestmark = pytest.mark.usefixtures("loading_workers")
+
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:

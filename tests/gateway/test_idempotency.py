@@ -65,7 +65,20 @@ def test_the_same_key_with_another_request_is_refused(api: httpx.Client) -> None
         assert (reply.status_code, reply.json()["code"]) == (422, "idempotency_key_reused")
 
 
-NO_KEY = {"POST /api/v1/runs/{run_id}/rows/query": "it only reads"}
+_SECRET = "its reply or its body holds a secret, which must not be stored"
+_AGAIN = "done again it changes nothing more"
+NO_KEY = {
+    "POST /api/v1/runs/{run_id}/rows/query": "it only reads",
+    "POST /api/v1/sign-in": _SECRET,
+    "POST /api/v1/invitations/accept": _SECRET,
+    "POST /api/v1/users": _SECRET,
+    "POST /api/v1/users/{name}/invitation": _SECRET,
+    "PUT /api/v1/password": _SECRET,
+    "POST /api/v1/sign-out": _AGAIN,
+    "DELETE /api/v1/sessions": _AGAIN,
+    "DELETE /api/v1/sessions/{session_id}": _AGAIN,
+    "PATCH /api/v1/users/{name}": _AGAIN,
+}
 """Changing methods without a key, and why."""
 
 

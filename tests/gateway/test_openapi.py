@@ -9,7 +9,21 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.core.result import Ok
 
-TAGS = ("chat", "datasets", "evals", "operations", "rows", "runs", "semantic", "setup", "sources", "threads")
+TAGS = (
+    "chat",
+    "datasets",
+    "evals",
+    "identity",
+    "operations",
+    "rows",
+    "runs",
+    "semantic",
+    "setup",
+    "sources",
+    "threads",
+    "agents",
+    "graphs",
+)
 
 EFFORT = settings(
     max_examples=4,

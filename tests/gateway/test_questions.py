@@ -62,3 +62,13 @@ def test_another_source_that_knows_the_words_is_offered_and_can_be_chosen(api: h
     assert (sorted(chosen["rows"]), chosen["provenance"]["sources"]) == ([[15.0, "wren"], [90.0, "owl"]], ["birds"])
     unknown = ask(api, "average flibbertigibbet per gizmo", "demo")["choices"]
     assert all(choice["source"] is None for choice in unknown)
+
+
+def test_small_talk_over_http(api: httpx.Client) -> None:
+    reply = api.post("/chat", json={"message": "what data do you have?", "source": "demo"})
+    answer = reply.json()
+    assert reply.status_code == 200, reply.text
+    assert answer["kind"] == "text"
+    assert "tables" in answer["text"]
+    assert "Other sources that you can ask: small" in answer["text"]
+    assert answer["choices"]

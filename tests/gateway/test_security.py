@@ -1,5 +1,6 @@
 """What keeps foreign pages out and the page itself harmless."""
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,15 @@ def test_files_named_by_their_content_are_kept_for_good(tmp_path: Path, monkeypa
     assert "immutable" in first.headers["cache-control"]
     again = client.get("/assets/page-1a2b3c.js", headers={"If-None-Match": first.headers["etag"]})
     assert again.status_code == 304
+    plain = client.get("/assets/page-1a2b3c.js", headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in plain.headers
+    (built / "assets" / "page-1a2b3c.js.gz").write_bytes(gzip.compress(b"export {}"))
+    packed = client.get("/assets/page-1a2b3c.js", headers={"Accept-Encoding": "gzip"})
+    assert (packed.headers["content-encoding"], packed.text) == ("gzip", "export {}")
+    assert packed.headers["content-type"].startswith("text/javascript")
+    unpacked = client.get("/assets/page-1a2b3c.js", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in unpacked.headers
+    assert packed.headers["vary"] == unpacked.headers["vary"] == "Accept-Encoding"
     assert client.get("/").headers["cache-control"] == "no-cache"
     assert client.get("/assets/../index.html").status_code == 404
     assert client.get("/assets/%2e%2e/index.html").status_code == 404

@@ -75,7 +75,7 @@ def test_sandboxes_and_versions_are_told(api: httpx.Client, server: Any) -> None
     about = api.get("/about").json()
     assert (about["version"], about["home"]) == (version("answerable"), str(server.home))
     [used] = [sandbox for sandbox in found["sandboxes"] if sandbox["default"]]
-    assert about["runs_as_written"] == (["sql", "python"] if used["available"] else ["sql"])
+    assert about["runs_as_written"] == ["sql", "cypher", *(["python"] if used["available"] else [])]
 
 
 def test_step_kinds_are_told(api: httpx.Client) -> None:
@@ -92,3 +92,15 @@ def test_step_kinds_are_told(api: httpx.Client) -> None:
         "repeatable": True,
     }
     assert (kinds["present"]["title"], kinds["present"]["language"]) == ("Check and write", None)
+
+
+def test_agents_over_http(api: httpx.Client) -> None:
+    listed = {each["name"]: each for each in api.get("/agents").json()["agents"]}
+    assert listed["plan"]["builtin"]
+    assert api.get("/agents/plan").json()["inputs"]["question"]
+    assert api.get("/agents/nobody").status_code == 404
+    assert api.get("/agents/..%2Fplan").status_code == 404
+    wrong = api.post("/agents/plan/runs", json={"inputs": {"nonsense": 1}})
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "agent_inputs")
+    inputs = dict.fromkeys(api.get("/agents/preplan").json()["inputs"], "?")
+    assert api.post("/agents/preplan/runs", json={"inputs": inputs}).json()["code"] == "model_missing"

@@ -69,6 +69,19 @@ def test_a_wrong_key(check: Run, configured: ScriptedModel, monkeypatch: pytest.
     assert "sk-wrong-secret" not in done.out + done.err
 
 
+def test_a_short_reply_may_come_in_one_piece(check: Run, configured: ScriptedModel) -> None:
+    def reply(request: Request) -> Reply:
+        if "todays_word" in request.tools and len(request.messages) < 3:
+            return Reply.tool_call("todays_word", {})
+        if "Add 20" in request.text:
+            return Reply.object({"total": 42})
+        return Reply.text("One.")
+
+    configured.script(reply)
+    done = check("--json")
+    assert done.code == 0, done.out + done.err
+
+
 def test_no_model_is_set(check: Run) -> None:
     done = check("--json")
     assert done.code == 1

@@ -222,10 +222,58 @@ async def test_a_refusal_is_a_refusal(
 ) -> None:
     models = make(reasoning=["lab:scripted", "lab:other"])
     scripted_model.script([Reply.refusal(), Reply.text("I would")])
-    with pytest.raises(RefusedError, match="declined") as caught:
+    with pytest.raises(RefusedError, match=r"declined to answer: I cannot help with that\.") as caught:
         await answer(models, context, stream=stream)
     assert caught.value.stable_code == "model_refused"
     assert len(scripted_model.requests) == 1, "no other model is asked to say what one may not say"
+
+
+@both
+@pytest.mark.parametrize(
+    "reply", [Reply.text("word " * 200_000), Reply.tool_call("look", {"at": "x" * 10_000_000})], ids=["text", "call"]
+)
+async def test_a_reply_without_end_is_stopped(
+    models: Models, scripted_model: ScriptedModel, context: RunContext, stream: bool, reply: Reply
+) -> None:
+    scripted_model.script(lambda _: reply)
+    with pytest.raises(LimitError, match="longer than 131,072 signs") as caught:
+        await answer(models, context, stream=stream, tools=[look])
+    assert caught.value.stable_code == "model_reply_too_long"
+
+
+def look(at: str) -> str:
+    return "seen"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        lambda _: Reply.tool_call("drop_tables", {}),
+        lambda _: Reply.tool_call("look", {"at": "it"}),
+        lambda _: Reply.tool_call("look", "no json"),
+        lambda _: Reply.status(400, message="See https://platform.example.com/docs?x=1 (pydantic) for help"),
+    ],
+    ids=["unknown tool", "loop", "arguments", "rejected"],
+)
+async def test_failures_are_told_in_plain_words(
+    models: Models, scripted_model: ScriptedModel, context: RunContext, script: Any
+) -> None:
+    scripted_model.script(script)
+    with pytest.raises(AnswerableError) as caught:
+        await answer(models, context, tools=[look])
+    assert not [
+        word for word in ("http", "pydantic_ai", "request_limit", "retries", "UsageLimits") if word in str(caught.value)
+    ]
+
+
+@pytest.mark.parametrize(("setting", "sent"), [(None, 3000), (20_000, 20_000), (500, 500)])
+async def test_the_setting_for_output_holds_for_every_agent(
+    make: Any, scripted_model: ScriptedModel, context: RunContext, setting: int | None, sent: int
+) -> None:
+    """Models that think count their thoughts as output, so a limit of an agent may be too small for them."""
+    scripted_model.script([Reply.text("yes")])
+    await answer(make(max_output_tokens=setting), context, model_settings={"max_tokens": 3000})
+    assert scripted_model.requests[0].json["max_tokens"] == sent
 
 
 async def test_injected_instructions_in_a_reply_are_only_text(

@@ -34,7 +34,7 @@ def _kinds(trees: dict[str, ast.Module]) -> dict[str, str]:
 def test_only_the_module_of_a_checker_creates_its_checked_queries() -> None:
     trees = dict(_trees())
     kinds = _kinds(trees)
-    assert set(kinds) == {"CheckedSql", "CompiledSql", "OperatorSql"}
+    assert set(kinds) == {"CheckedSql", "CompiledSql", "OperatorSql", "CheckedCypher"}
     created = {
         (module, node.func.id)
         for module, tree in trees.items()
@@ -42,6 +42,7 @@ def test_only_the_module_of_a_checker_creates_its_checked_queries() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {*kinds, "CheckedQuery"}
     }
     assert created == {
+        ("query/cypher/check.py", "CheckedCypher"),
         ("query/sql/check.py", "CheckedSql"),
         ("query/sql/operator.py", "OperatorSql"),
         ("query/sql/to_sql.py", "CompiledSql"),
@@ -49,6 +50,7 @@ def test_only_the_module_of_a_checker_creates_its_checked_queries() -> None:
 
 
 def test_only_evaluations_run_statements_of_the_operator_as_they_stand() -> None:
+    """Sources know them only to check their text, once rules apply to whoever asks."""
     named = {
         module
         for module, tree in _trees()
@@ -59,7 +61,7 @@ def test_only_evaluations_run_statements_of_the_operator_as_they_stand() -> None
             or (node.module == "answerable.query.sql" and any(alias.name == "operator" for alias in node.names))
         )
     }
-    assert named == {"service/eval_runner.py"}
+    assert named == {"service/eval_runner.py", "sources/sql/source.py"}
 
 
 def test_nobody_creates_one_of_no_language() -> None:

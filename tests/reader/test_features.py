@@ -31,7 +31,7 @@ from answerable.reader.ranking.confidence import CONFIDENCE_FEATURE_NAMES, confi
 from answerable.reader.ranking.dry_run import dry_run_result
 from answerable.reader.ranking.ranker_feature_names import RANKER_FEATURE_NAMES
 from answerable.reader.reader import Reader
-from answerable.reader.weights import FEATURE_NAMES, FILE, FOLDER, from_bytes
+from answerable.reader.weights import FEATURE_NAMES, FOLDER, WORDED_LIKE_DATA, from_bytes
 
 VECTORS = Path(__file__).parent / "feature_vectors.json"
 QUESTIONS = (
@@ -93,12 +93,12 @@ def _swapped(names: list[str]) -> list[str]:
     ("change", "message"),
     [
         (_swapped, "feature 4 of the model “ranker”"),
-        (lambda names: names[:-1], "the model “ranker” was fitted with 160 features"),
+        (lambda names: names[:-1], "the model “ranker” was fitted with 163 features"),
         (lambda names: [], "the model “ranker” was fitted with 0 features"),
     ],
 )
 def test_weights_of_other_features_are_refused(change: Callable[[list[str]], list[str]], message: str) -> None:
-    packed = unpack((FOLDER / FILE).read_bytes())
+    packed = unpack((FOLDER / WORDED_LIKE_DATA).read_bytes())
     features: Mapping[str, list[str]] = packed.facts["features"]
     packed.facts["features"] = {**features, "ranker": change(features["ranker"])}
     with pytest.raises(OperatorError, match=message) as refused:

@@ -14,7 +14,7 @@ from answerable.core.errors import OperatorError
 from answerable.reader.explaining.bindings import UNUSED
 from answerable.reader.reader import MAX_READINGS, Reader
 from answerable.reader.reading import Read, Unreadable, Unsure
-from answerable.reader.weights import FILE, FOLDER, PROVENANCE, load_weights
+from answerable.reader.weights import FOLDER, PROVENANCE, WORDED_LIKE_DATA, load_weights
 
 WORDS = """
 how many customers orders each city not both average oldest more than 5 between 3 and 7 "Ada" Berlin or never in 2024
@@ -146,10 +146,10 @@ def test_no_mix_of_words_breaks_it(reader: Reader, words: list[str]) -> None:
 
 
 def test_damaged_weights_are_refused(tmp_path: Any) -> None:
-    (tmp_path / FILE).write_bytes((FOLDER / FILE).read_bytes() + b"x")
+    (tmp_path / WORDED_LIKE_DATA).write_bytes((FOLDER / WORDED_LIKE_DATA).read_bytes() + b"x")
     (tmp_path / PROVENANCE).write_text((FOLDER / PROVENANCE).read_text())
     with pytest.raises(OperatorError, match="checksum"):
-        load_weights(tmp_path)
+        load_weights(folder=tmp_path)
 
 
 def test_today_may_be_a_clock(shop: Catalog, values: Any, today: Callable[[], date]) -> None:

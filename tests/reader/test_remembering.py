@@ -57,6 +57,7 @@ def test_a_word_that_was_not_understood() -> None:
         [reading(a="products.category", b="products.brand"), reading(a="products.brand", b="products.category")],
         [implying("products.brand", "make", "label")],
         [implying("products.category", "kind")],
+        [implying("products.category", "day"), implying("products.brand", "day")],
         [implying("products.brand", "make"), reading(make="products.category")],
         [],
     ],

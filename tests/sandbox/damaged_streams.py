@@ -16,7 +16,7 @@ for missing in ("pyarrow", "numpy"):
 import polars as pl  # noqa: E402
 from polars.exceptions import PanicException, PolarsError  # noqa: E402
 
-from answerable.sandbox.runner import Unreturnable  # noqa: E402
+from answerable.sandbox.runner.plain import Unreturnable  # noqa: E402
 from answerable.sandbox.tables.received import received, write_table  # noqa: E402
 
 SEED = 20261116

@@ -19,6 +19,7 @@ from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest
 from answerable.sandbox.kernel.jail.launch import bubblewrap
 from answerable.sandbox.kernel.jail.zygote import Zygote
 from answerable.sandbox.kernel.sandbox import KernelSandbox
+from answerable.sandbox.libraries import loaded_for
 from answerable.sandbox.open import SandboxOptions, open_sandbox
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -210,9 +211,7 @@ async def test_a_zygote_that_dies_is_replaced(sandbox: KernelSandbox) -> None:
 
 
 def living_zygote(sandbox: KernelSandbox) -> Zygote:
-    zygote = sandbox._zygote
-    assert zygote is not None
-    return zygote
+    return sandbox._pools[loaded_for("")].zygote
 
 
 @pytest.mark.parametrize("way", WAYS)

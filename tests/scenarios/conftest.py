@@ -7,8 +7,18 @@ import pytest
 
 @pytest.fixture
 def sales(tmp_path: Path) -> Path:
+    return _sales_below(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def read_sales(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same for all tests of a module, which only read it."""
+    return _sales_below(tmp_path_factory.mktemp("read"))
+
+
+def _sales_below(base: Path) -> Path:
     """Two quarters, three regions; South grew by half, North by a tenth, East shrank. `as_of` fixes "last quarter"."""
-    folder = tmp_path / "sales"
+    folder = base / "sales"
     folder.mkdir()
     lines = ["order_id,ordered_on,region_id,product,quantity,amount"]
     amounts = {1: (100, 110), 2: (100, 150), 3: (100, 80)}

@@ -38,7 +38,9 @@ async def test_a_crowd_gets_the_answers_that_one_person_gets(tmp_path: Path) -> 
         crowd = await asyncio.gather(*(_asked(service, question) for question in QUESTIONS * 4))
         for number, answer in enumerate(crowd):
             expected = alone[number % len(QUESTIONS)]
-            assert (answer.text, answer.rows) == (expected.text, expected.rows)
+            assert answer.text == expected.text
+            # Groups that no order was asked for come in any.
+            assert sorted(answer.rows, key=str) == sorted(expected.rows, key=str)
 
 
 @pytest.fixture

@@ -339,8 +339,8 @@ def test_a_model_is_told_of_every_source_and_its_steps_are_combined(
     assert sorted(done.json["rows"]) == [["Ana", 9.5], ["Bo", 0.0], ["Cy", 0.0]]
     assert done.json["provenance"]["sources"] == [places.shop, places.crm]
     planning = scripted_model.requests[0].text
-    assert r"source \"shop\"\n" in planning
-    assert r"source \"crm\"\n" in planning
+    assert r"source \"shop\", in the SQL of " in planning
+    assert r"source \"crm\", in the SQL of " in planning
     assert r"rows of \"shop\" and \"crm\" belong together by" in planning
     assert str(Path(places.crm).parent) not in planning
     assert any("no table 'solid'" in request.text for request in scripted_model.requests)

@@ -16,7 +16,7 @@ def test_every_golden_question_is_answered_right(answerable: Run) -> None:
     assert set(report) == set(KEYS.split())
     assert [result["id"] for result in report["results"] if result["outcome"] != "correct"] == []
     assert (done.code, report["cases"], report["accuracy"], report["coverage"]) == (0, 120, 1.0, 1.0)
-    assert set(report["results"][0]) == {"id", "outcome", "offered", "unanswerable", "code"}
+    assert set(report["results"][0]) == {"id", "outcome", "offered", "unanswerable", "code", "reason"}
 
 
 def test_the_demo_shows_question_plan_code_table_and_provenance(answerable: Run) -> None:

@@ -26,7 +26,7 @@ def answered(request: Request) -> Reply:
         return Reply.object({"steps": [], "ask": ["By amount?", "By number?"]})
     if "You plan how" in request.text:
         return Reply.object({"steps": [{"id": "counted", "tool": "sql", "context": "Count them."}]})
-    if "You put an answer" in request.text or "You check an answer" in request.text:
+    if "You put an answer" in request.text:
         return Reply.object({})
     table = "orders" if "how many orders" in request.last("user") else "regions"
     return Reply.object({"sql": f"SELECT count(*) AS n FROM {table}"})

@@ -60,6 +60,26 @@ def test_a_plan_of_several_steps_runs_from_a_file(answerable: Run, sales: Path, 
     assert replayed.json["verdict"] == "same", replayed.out
 
 
+def test_a_program_after_a_step_that_gave_nothing_replays_the_same(
+    answerable: Run, sales: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "plan.yaml").write_text("""
+question: How many orders, with what is known of their targets?
+steps:
+  - {id: orders, tool: sql, code: SELECT count(*) AS n FROM orders}
+  - {id: targets, tool: sql, critical: false, code: SELECT target / 0 FROM nowhere}
+  - id: told
+    tool: python
+    after: [orders, targets]
+    code: "result = [{'n': orders['n'][0], 'targets': targets is None}]"
+""")
+    done = answerable("ask", "--plan", str(tmp_path / "plan.yaml"), "--source", str(sales), "--json")
+    assert done.code == 0, done.out + done.err
+    assert done.json["rows"][0][1] is True
+    replayed = answerable("replay", done.json["run_id"], "--json")
+    assert replayed.json["verdict"] == "same", replayed.out
+
+
 def test_the_rows_of_the_last_answer_are_at_hand(answerable: Run, sales: Path) -> None:
     thread = ("--thread", "thr_000000000000000000000009", "--source", str(sales), "--json")
     assert answerable("ask", "total amount per region", *thread).code == 0

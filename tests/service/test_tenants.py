@@ -124,6 +124,7 @@ async def test_names_that_lie_in_the_home_folder_are_a_tenants_own(tmp_path: Pat
         assert list(await service.semantic.history("demo", EVE)) == []
 
 
-def test_visibility_does_not_depend_on_the_person() -> None:
-    assert ADA.visibility == BEA.visibility == replace(ADA, roles=frozenset({"admin"})).visibility
-    assert ADA.visibility != EVE.visibility
+def test_visibility_does_not_depend_on_the_person(registry: SourceRegistry) -> None:
+    admin = replace(ADA, roles=frozenset({"admin"}))
+    assert registry.visibility(ADA) == registry.visibility(BEA) == registry.visibility(admin)
+    assert registry.visibility(ADA) != registry.visibility(EVE)

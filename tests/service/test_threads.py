@@ -32,7 +32,7 @@ async def test_purging_removes_what_was_deleted_long_ago_and_nothing_else(tmp_pa
         await service.retention.prune()
         await service.threads.restore(deleted, LOCAL)
         await service.threads.delete(deleted, LOCAL)
-        clock.passed = timedelta(days=31)
+        clock.passed = timedelta(days=29 + 31)
         await service.retention.prune()
         with pytest.raises(NotFoundError):
             await service.threads.restore(deleted, LOCAL)

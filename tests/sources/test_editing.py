@@ -159,3 +159,14 @@ async def test_a_file_keeps_its_line_ends_and_its_byte_order_mark(tmp_path: Path
     await write_meaning(source, edited(meaning.text, [names(label="Client")]))
     await source.close()
     assert file.read_bytes() == b"\xef\xbb\xbftables:\r\n  customers:\r\n    label: Client\r\n"
+
+
+async def test_names_of_one_file_are_not_written_where_its_neighbours_look(tmp_path: Path) -> None:
+    for name in ("sales", "staff"):
+        (tmp_path / f"{name}.csv").write_text("id,amount\n1,2\n", "utf-8")
+    source = await open_source(str(tmp_path / "sales.csv"), cache=tmp_path / "cache")
+    try:
+        found = await read_meaning(source)
+    finally:
+        await source.close()
+    assert found.file.name == "sales.semantic.yaml"

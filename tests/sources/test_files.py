@@ -183,7 +183,7 @@ async def test_the_parquet_of_others_is_not_touched(folder: Path, opened: Callab
 async def test_a_long_query_reports_the_megabytes_that_it_has_written(
     folder: Path, opened: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("answerable.sources.sql.source._REPORT_SECONDS", 0.01)
+    monkeypatch.setattr("answerable.sources.sql.worker_result._REPORT_SECONDS", 0.01)
     (folder / "numbers.csv").write_text("n\n" + "\n".join(map(str, range(3_000))))
     source, reports = await opened(), list[tuple[str, float | None, float | None]]()
     sql = "SELECT a.n AS a, b.n AS b FROM numbers AS a CROSS JOIN numbers AS b LIMIT 2000000"

@@ -11,7 +11,7 @@ from answerable.answers import frame
 from answerable.core.errors import InternalError
 from answerable.sources.base import Limits, QueryResult
 from answerable.sources.open import open_source
-from answerable.sources.sql.source import _plain_rows
+from answerable.sources.sql.worker_result import plain_rows
 
 DUCKDB_VALUES = {
     "text": "'a', '', 'ü\"{\\', '陳', chr(10), NULL",
@@ -106,4 +106,4 @@ async def test_long_texts_stay_in_the_file(numbers: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("sent", [[[1, 2]], [[1], [2]], [[{"a": 1}]], [[[1]]], [[1]] * 3, []])
 def test_a_worker_cannot_send_something_else(sent: list[list[object]]) -> None:
     with pytest.raises(InternalError):
-        _plain_rows(sent, 1, 1)
+        plain_rows(sent, 1, 1)

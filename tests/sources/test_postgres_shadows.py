@@ -12,7 +12,8 @@ from answerable.core.errors import AnswerableError
 from answerable.query.sql.check import checked
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
-from answerable.sources.sql.source import SourceOptions, SqlSource
+from answerable.sources.sql.backend import SourceOptions
+from answerable.sources.sql.source import SqlSource
 
 TRAP = "LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN PERFORM nextval('public.sprung'); RETURN {}; END $$"
 TRAPS = f"""

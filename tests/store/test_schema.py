@@ -27,6 +27,9 @@ FROZEN = {
     "0013_positions_of_runs.sql": "656598344d611d0b52e771c0faabb9e88ff127f1ae8607af46a2de0f573bf3ee",
     "0014_order_of_edits.sql": "5965d314414ce1e50552d9b9367675cd96a96d6b3da7e3fd4c2b2b63eb7c14f9",
     "0015_replies_to_keys.sql": "27585b98753a766f7cab27ef1393854aad7667f1fd94fccb8247101685fe04f3",
+    "0016_graphs.sql": "b51e4535a28cb9cd917021317e19a6e4f05c8c5d786ce320f05c23b2284265c4",
+    "0017_identities.sql": "c4d516916fef957d15c47980ee754a7c090e70b9e9b23be7f920791a19dec9bf",
+    "0018_waking_and_schedules.sql": "4e9614c3b51a0c8fe9d897f7ee660a22e7dea9df0c9838cdb6e8b3f67f86e4ba",
 }
 """SHA-256 of every migration: stores out there have run it, so it never changes. New ones are added here."""
 

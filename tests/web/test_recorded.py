@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from lookup import LookupStep
-from seen import wait_for_count
+from seen import open_rows, wait_for_count
 
 from answerable.answers.answer import Answer, StepRecord
 
@@ -28,7 +28,7 @@ def cells(page: Any) -> list[list[str]]:
 def test_a_question_is_answered(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     site.events = script.begun().planned().retried().queried(3).answered(answer_of(ROWS)).events
     ask(page)
-    page.wait_for_selector(".grid-row")
+    open_rows(page)
     page.wait_for_selector(".turn .receipt >> text=no model")
     body = {"message": "What is the revenue per city?", "thread_id": None, "source": "sales", "choice": None}
     assert site.asked == [body]
@@ -39,7 +39,7 @@ def test_a_question_is_answered(page: Any, site: Any, script: Any, answer_of: An
     ]
     heads = page.eval_on_selector_all(".sorter", "heads => heads.map(h => h.innerText)")
     assert heads == ["City", "RevenueEUR", "Orders"]
-    assert page.inner_text(".steps-sum").startswith("3 steps, ")
+    assert page.inner_text(".fold .receipt").startswith("3 steps")
     assert page.url.endswith("/ask/thr_0123456789abcdefghjkmnpq")
     page.click("text=Download")
     assert page.locator("[role=menuitem] .grow").all_inner_texts() == ["CSV", "Excel", "Parquet", "JSON", "Arrow"]
@@ -49,7 +49,7 @@ def test_a_question_is_answered(page: Any, site: Any, script: Any, answer_of: An
 def test_check_shows_phrases_code_and_provenance(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     site.events = script.begun().planned().queried(3).answered(answer_of(ROWS)).events
     ask(page)
-    page.click("#tab-check")
+    page.click(".afoot >> text=Check")
     page.wait_for_selector(".code .k")
     text = page.inner_text("#panel-check")
     for part in ("Total revenue per city", "sum(orders.amount)", "High confidence", "SUM(amount)", "left out", "9f3c"):
@@ -82,14 +82,16 @@ def test_a_step_of_a_new_kind_is_shown_with_its_own_words(
     page.wait_for_selector(".step >> text=Look up sales")
     page.wait_for_selector(".step >> text=lookup · sales")
     site.release.set()
-    page.wait_for_selector(".plan >> text=Look up sales")
-    page.click("#tab-check")
+    page.click(".fold")
+    page.wait_for_selector(".rsteps >> text=Look up sales")
+    page.click(".afoot >> text=Check")
     page.wait_for_selector(".cstep >> text=Look up sales")
     page.wait_for_selector(".codebox >> text=text, as it ran")
     assert page.inner_text(".cstep .code") == code
     assert page.locator(".codebox >> text=Edit and run").count() == 0  # only languages that questions may be written in
     page.reload()  # from the stored answer instead of from events
-    page.wait_for_selector(".plan >> text=Look up sales")
+    page.click(".fold")
+    page.wait_for_selector(".rsteps >> text=Look up sales")
 
 
 def test_steps_are_shown_while_they_run(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
@@ -101,7 +103,7 @@ def test_steps_are_shown_while_they_run(page: Any, site: Any, script: Any, answe
     wait_for_count(page, ".step.s-idle", 1)
     wait_for_count(page, ".plan .box", 3)
     site.release.set()
-    page.wait_for_selector(".grid-row")
+    open_rows(page)
     wait_for_count(page, ".live", 0)
 
 
@@ -109,7 +111,7 @@ def test_a_broken_stream_is_resumed(page: Any, site: Any, script: Any, answer_of
     site.events = script.begun().planned().queried(3).answered(answer_of(ROWS)).events
     site.break_after = 4
     ask(page)
-    page.wait_for_selector(".grid-row")
+    open_rows(page)
     assert site.resumed == ["4"]
     wait_for_count(page, ".turn", 1)
     wait_for_count(page, ".ban", 0)
@@ -135,10 +137,9 @@ def test_a_question_back_offers_choices(
 ) -> None:
     site.events = script.begun().answered(clarify).events
     ask(page)
-    wait_for_count(page, ".choice", 3)
-    page.keyboard.press("Escape")
+    wait_for_count(page, ".choice", 2)
     site.events = type(script)().begun().planned().answered(answer_of({"revenue": [7]})).events
-    page.keyboard.press("2")
+    page.keyboard.press("2")  # the cursor is in the field
     page.wait_for_selector(".display")
     assert site.asked[1]["choice"] == 2
     assert site.asked[1]["message"] == site.asked[0]["message"]
@@ -164,8 +165,9 @@ def test_a_failed_run_says_what_to_do(page: Any, site: Any, script: Any) -> None
 def test_an_answer_says_what_is_missing(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     site.events = script.begun().planned().queried(3).answered(answer_of(ROWS, status="partial")).events
     ask(page)
-    page.wait_for_selector(".res .ban >> text=2 lines were left out")
-    page.wait_for_selector(".foot >> text=Partial")
+    page.wait_for_selector(".notes >> text=2 lines were left out")
+    page.wait_for_selector(".notes >> text=Parts are missing")
+    page.wait_for_selector(".fold >> text=Partial")
 
 
 def test_a_refusal_looks_like_one(page: Any, site: Any, script: Any) -> None:
@@ -200,6 +202,7 @@ def test_rows_that_stayed_behind_come_as_arrow(page: Any, site: Any, script: Any
     site.rows = [(i, f"name {i}") for i in range(1_500)]
     site.events = script.begun().planned().answered(answer, rows_ride_along=False).events
     ask(page)
+    open_rows(page)
     page.wait_for_selector(".cell >> text=name 3")
     page.evaluate("document.querySelector('.grid').scrollTop = 1e9")
     page.wait_for_selector(".cell >> text=name 1499")
@@ -210,7 +213,10 @@ def test_nothing_found_is_said(page: Any, site: Any, script: Any, answer_of: Ans
     site.events = script.begun().planned().answered(answer_of({"city": []})).events
     ask(page)
     page.wait_for_selector(".cen")
-    assert "Nothing matched" in page.inner_text(".res")
+    assert "Nothing matched" in page.inner_text(".turn")
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    page.wait_for_selector(".res .cen")
     assert page.is_disabled(".download button")
 
 
@@ -222,7 +228,7 @@ def test_data_is_never_markup(
     answer = answer.model_copy(update={"provenance": hostile, "text": evil})
     site.events = script.begun().planned().answered(answer).events
     ask(page, evil)
-    page.wait_for_selector(".grid-row")
+    open_rows(page)
     page.click("#tab-chart")
     page.wait_for_selector(".chart canvas")
     page.click("#tab-check")
@@ -248,12 +254,15 @@ def test_data_is_never_markup(
 def test_a_reload_shows_the_same(site: Any, visit: Any, answer_of: AnswerOf) -> None:
     site.answer = answer_of(ROWS)
     page = visit(f"{site.address}/ask/thr_0123456789abcdefghjkmnpq")
-    page.wait_for_selector(".grid-row")
+    open_rows(page)
     assert page.inner_text(".q h2") == "Remembered?"
 
 
 def test_keys(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     page.wait_for_selector(".source-chips .chip")
+    page.wait_for_selector("#question:focus")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#question:not(:focus)")
     page.keyboard.press("/")
     page.wait_for_selector("#question:focus")
     page.keyboard.type("first")
@@ -262,7 +271,7 @@ def test_keys(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     assert page.input_value("#question") == "first\na / b"
     site.events = script.begun().planned().answered(answer_of(ROWS)).events
     page.keyboard.press("Enter")
-    page.wait_for_selector(".grid-row")
+    open_rows(page)
     page.keyboard.press("Escape")
     page.keyboard.press("v")
     page.wait_for_selector(".checktab")
@@ -285,7 +294,7 @@ def test_keys(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
 def test_the_table_is_walked_by_keys(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     site.events = script.begun().planned().answered(answer_of(ROWS)).events
     ask(page)
-    page.wait_for_selector(".grid-row")
+    open_rows(page)
     page.focus(".grid")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
@@ -316,10 +325,9 @@ def test_a_phone(site: Any, visit: Any, script: Any, answer_of: AnswerOf, width:
     page = visit(site.address, viewport={"width": width, "height": 740})
     site.events = script.begun().planned().queried(3).answered(answer_of(ROWS)).events
     ask(page)
-    page.wait_for_selector(".preview td")
+    page.wait_for_selector(".rank td")
     assert not page.is_visible(".grid")
-    page.click(".more-rows")
-    page.wait_for_selector(".grid-row")
+    open_rows(page)
     page.click("[aria-label='Back to the conversation']")
     assert not page.is_visible(".grid")
     assert page.evaluate("document.documentElement.scrollWidth") <= width

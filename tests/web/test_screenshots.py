@@ -31,10 +31,7 @@ def save(page: Any, name: str) -> None:
 
 
 def ask(page: Any, question: str) -> None:
-    demo = page.locator(".source-chips .chip", has_text="demo")
-    if demo.get_attribute("aria-pressed") == "false":
-        demo.click()
-        page.click(".source-chips .chip >> text=big")
+    page.click(".source-chips >> text=demo")
     page.fill("#question", question)
     page.press("#question", "Enter")
     page.wait_for_selector(".turn:last-child .receipt >> text=no model")
@@ -48,10 +45,9 @@ def test_pictures(take: Callable[..., Any]) -> None:
         page.wait_for_selector(".welcome")
     ask(page, "revenue per country")
     ask(page, "and per month in 2025?")
-    page.click(".result-link >> nth=1")
     page.evaluate("document.activeElement.blur()")
     save(page, "ask")
-    page.click("#tab-check")
+    page.click(".turn:last-child .afoot >> text=Check")
     page.click(".verdict button >> text=Replay")
     page.wait_for_selector(".v-ok")
     save(page, "check")
@@ -70,10 +66,8 @@ def test_pictures(take: Callable[..., Any]) -> None:
     save(page, "settings")
     address = f"/ask{thread.partition('/ask')[2]}"
     dark = take(address, color_scheme="dark")
-    dark.wait_for_selector(".grid-row")
-    dark.click("#tab-chart")
-    dark.wait_for_selector(".chart canvas")
+    dark.wait_for_selector(".lines")
     save(dark, "chart-dark")
     phone = take(address, viewport={"width": 390, "height": 780}, device_scale_factor=2)
-    phone.wait_for_selector(".preview td")
+    phone.wait_for_selector(".lines")
     save(phone, "phone")

@@ -4,6 +4,7 @@ import "../../src/answerable/web/tokens.css";
 import "./styles/base.css";
 import "./styles/shared.css";
 import "./styles/ask.css";
+import "./answer/answer.css";
 import "./styles/result.css";
 import "./styles/sources.css";
 import "./styles/runs.css";
@@ -15,6 +16,8 @@ import { watchServer } from "./api/reach";
 import { App } from "./app/App";
 import { toast } from "./app/toasts";
 import { fetchViews } from "./app/views";
+import { Doorway } from "./identity/Doorway";
+import { watchLinks } from "./identity/door";
 import { warmUpTable } from "./result/warmUp";
 
 /** Shows the error of a failed action that no component has handled. */
@@ -27,15 +30,18 @@ window.addEventListener("unhandledrejection", (event) => {
 /** Loads the parts that are likely needed next. If that fails, each is loaded when it is needed. */
 async function prepare(): Promise<void> {
   warmUpTable();
-  await Promise.allSettled([import("./shared/Markdown"), import("./result/arrow")]);
+  await Promise.allSettled([import("./shared/Markdown"), import("./answer/arrow")]);
   await fetchViews();
 }
 
 const page = document.getElementById("page");
 if (page) {
+  watchLinks();
   createRoot(page).render(
     <StrictMode>
-      <App />
+      <Doorway>
+        <App />
+      </Doorway>
     </StrictMode>,
   );
   (window.requestIdleCallback ?? setTimeout)(() => void prepare());

@@ -5,11 +5,14 @@
       task: Revenue per region in 2025, highest first.           the task of a writer
       rows: {sales: SELECT …}                                    the rows of earlier steps, by the step's name
       expect: {kind: table, says: [North], same_rows: SELECT …}
+    - id: angry_customer
+      inputs: {message: Where is my parcel?}                     of an agent that is asked by its name
+      expect: {reply: {mood: angry}}
 
 A case runs as a graph that asks only this agent. Its steps are those of every other question.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import TypeVar
@@ -18,16 +21,19 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from answerable.agents.execution_plan import ANSWER, ExecutionPlan, PlanStep, plan_graph, tool_written_by
-from answerable.agents.graphs import preplan_graph, question_graph, react_graph
-from answerable.agents.model_descriptors import CRITIC, FORMAT, AdviceConfig
+from answerable.agents.graphs import agent_graph, graph_of_a_graph
+from answerable.agents.model_descriptors import WRITE_SQL, AdviceConfig, AgentConfig
+from answerable.agents.model_kinds import DESCRIPTORS
+from answerable.agents.yaml_file import YamlProblem, problem_at, read_yaml
 from answerable.answers.answer import Kind
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
 from answerable.core.validation import first_problem
-from answerable.core.values import Frozen
+from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph, Node
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.present import MODEL, Confidence, Presentation
-from answerable.engine.steps.understand import Question
+from answerable.engine.steps.understand import Question, UnderstandStep
 from answerable.models.tape import Exchange
 
 CASES, TRANSCRIPTS = "cases.yaml", "transcripts"
@@ -44,17 +50,24 @@ class Expected(Frozen):
     never_says: tuple[str, ...] = ()
     same_rows: str | None = None
     """A query whose rows the answer must have."""
+    reply: Mapping[str, Json] = {}
+    """Fields that the reply of an agent that is asked by its name must have, with their values."""
     confidence: Confidence | None = None
 
 
 class AgentCase(Frozen):
     id: str = Field(pattern=r"^[a-z0-9_]+$")
-    question: str
+    question: str = ""
+    inputs: Mapping[str, Json] = {}
+    """The variables of the prompt of an agent that is asked by its name."""
     source: str = "demo"
     today: date = date(2025, 12, 31)
     task: str = ""
     rows: Mapping[str, str] = {}
     expect: Expected
+
+
+_CASES = TypeAdapter(tuple[AgentCase, ...])
 
 
 class Transcript(Frozen):
@@ -66,11 +79,18 @@ class Transcript(Frozen):
 
 
 def load_cases(folder: Path) -> tuple[AgentCase, ...]:
-    found = _read(folder / CASES, TypeAdapter(tuple[AgentCase, ...]))
-    ids = [case.id for case in found]
-    twice = next((name for name in ids if ids.count(name) > 1), None)
-    if twice is not None:
-        raise _invalid(folder / CASES, f"two cases are called {twice!r}")
+    """The cases of an agent. An agent without a `cases.yaml` has none."""
+    path = folder / CASES
+    if not path.is_file():
+        return ()
+    try:
+        found, marks = read_yaml(path, _CASES)
+        ids = [case.id for case in found]
+        for number, name in enumerate(ids):
+            if name in ids[:number]:
+                raise problem_at(marks, (number, "id"), f"two cases are called {name!r}")
+    except YamlProblem as problem:
+        raise _invalid(str(problem)) from None
     return found
 
 
@@ -111,33 +131,26 @@ def _read(path: Path, shape: TypeAdapter[T]) -> T:
     try:
         return shape.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise _invalid(path, str(error)) from error
+        raise _invalid(f"{path.name}: {error}") from error
     except ValidationError as error:
         # `from None`: pydantic's error quotes the whole document, and the first problem is enough to act on.
-        raise _invalid(path, first_problem(error).at("")) from None
+        raise _invalid(f"{path.name}: {first_problem(error).at('')}") from None
 
 
-def _invalid(path: Path, reason: str) -> UserError:
-    return UserError(
-        f"{path.parent.name}/{path.name}: {reason}.", code="agent_cases_invalid", hint="See docs/agents.md."
-    )
+def _invalid(reason: str) -> UserError:
+    return UserError(f"{reason.rstrip('.')}.", code="agent_cases_invalid", hint="See docs/agents.md.")
 
 
 def case_graph(agent: str, case: AgentCase) -> Graph:
-    """The graph that asks the agent of a case."""
-    return _GRAPHS[agent](agent, case)
-
-
-def _planned(_: str, case: AgentCase) -> Graph:
-    return question_graph(_question(case))
-
-
-def _preplanned(_: str, case: AgentCase) -> Graph:
-    return preplan_graph(_question(case))
-
-
-def _explored(_: str, case: AgentCase) -> Graph:
-    return react_graph(_question(case))
+    """The graph that asks the agent of a case. An agent that no step kind asks is asked by its name."""
+    kinds = (UnderstandStep.descriptor, *DESCRIPTORS)
+    kind = next((each for each in kinds if each.agent == agent), None)
+    if kind is None:
+        config = AgentConfig(agent=agent, inputs=case.inputs, source=case.source)
+        return agent_graph(config, case.question)
+    if kind.writes is not None:
+        return _written(agent, case)
+    return _advised(kind, case) if kind.produces == "advice" else graph_of_a_graph(kind, _question(case))
 
 
 def _question(case: AgentCase) -> Question:
@@ -152,14 +165,15 @@ def _written(agent: str, case: AgentCase) -> Graph:
     return plan_graph(_plan(case, step), case.source)
 
 
-def _advised(agent: str, case: AgentCase) -> Graph:
+def _advised(kind: StepDescriptor, case: AgentCase) -> Graph:
     """The last step of the case gives the answer. The agent looks at its rows before they are shown."""
-    adviser, answering = NodeId(agent), tuple(case.rows)[-1]
+    adviser = NodeId(kind.name)
     presentation = Presentation(question=case.question, mind=MODEL, advice=(adviser,))
     graph = plan_graph(_plan(case), case.source, presentation)
-    config = AdviceConfig(question=case.question, source=case.source, today=case.today).model_dump(mode="json")
-    kind = next(each.name for each in (CRITIC, FORMAT) if each.agent == agent)
-    beside = Node(id=adviser, kind=kind, config=config, after=(NodeId(answering),))
+    writer = WRITE_SQL.name if case.task else None
+    advised = AdviceConfig(question=case.question, source=case.source, today=case.today, task=case.task, writer=writer)
+    config = advised.model_dump(mode="json")
+    beside = Node(id=adviser, kind=kind.name, config=config, after=tuple(map(NodeId, case.rows)))
     shown = graph.by_id[ANSWER]
     # The adviser goes first: `present` takes the rows of its last input.
     present = shown.model_copy(update={"after": (adviser, *shown.after)})
@@ -169,15 +183,3 @@ def _advised(agent: str, case: AgentCase) -> Graph:
 def _plan(case: AgentCase, *more: PlanStep) -> ExecutionPlan:
     fetching = (PlanStep(id=name, tool="sql", code=sql) for name, sql in case.rows.items())
     return ExecutionPlan(question=case.question, source=case.source, today=case.today, steps=(*fetching, *more))
-
-
-_GRAPHS: Mapping[str, Callable[[str, AgentCase], Graph]] = {
-    "preplan": _preplanned,
-    "plan": _planned,
-    "write_sql": _written,
-    "write_python": _written,
-    "critic": _advised,
-    "format": _advised,
-    "react": _explored,
-}
-AGENTS = tuple(_GRAPHS)

@@ -9,10 +9,14 @@ from answerable.agents.runtime import Agents
 from answerable.core.clock import Clock
 from answerable.core.context import RunContext
 from answerable.engine.steps.combine import CombineStep
+from answerable.engine.steps.cypher import CypherStep
 from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
-from answerable.engine.steps.understand import Conversation
+from answerable.engine.steps.understand import Conversation, conversation_of
 from answerable.store.base import Store
+
+_WINDOW = 20
+"""Messages that are looked through for the last answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,7 @@ class AgentDependencies:
     """Read questions without a model. The tables and values they link also choose what a prompt shows of the data."""
     sources: SourceLookup
     sql: SqlStep
+    cypher: CypherStep
     combine: CombineStep
     python: PythonStep
     store: Store
@@ -35,9 +40,5 @@ class AgentDependencies:
     """Retries, breakers and time limits of the steps of a question."""
 
     async def conversation(self, context: RunContext) -> Conversation:
-        """The conversation as a model sees it: only the last answer of the thread."""
-        # Earlier messages are left out: each prompt would grow, and follow-ups refer to the last answer.
-        last = (
-            await self.store.capsules.latest(context.principal, context.thread) if context.thread is not None else None
-        )
-        return Conversation(last=last.body if last else None)
+        """The conversation as a model sees it: the last answer of the thread, and the one before a question back."""
+        return await conversation_of(context, self.store.threads, self.store.capsules, window=_WINDOW)

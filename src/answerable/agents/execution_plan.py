@@ -72,10 +72,6 @@ class PlanStep(Frozen):
             raise ValueError(f"the step {self.id!r} needs `code`, or `context` for a model to write it from")
         return self
 
-    @property
-    def is_written(self) -> bool:
-        return self.code is not None or self.query is not None
-
 
 @dataclass(frozen=True, slots=True)
 class _PlanTool:
@@ -89,6 +85,11 @@ class _PlanTool:
 def asks_source(tool: Tool) -> bool:
     """Whether such a step reads a source rather than the rows of earlier steps."""
     return _TOOLS[tool].kind.rows_from == "source"
+
+
+def writer_of(tool: Tool) -> StepDescriptor:
+    """The kind of a step whose program a model writes."""
+    return _TOOLS[tool].writer
 
 
 def tool_written_by(agent: str, *, over_rows: bool) -> Tool:
@@ -124,14 +125,16 @@ def plan_graph(
     presentation: Presentation | None = None,
     *,
     one_query: bool = False,
+    mended: bool = False,
 ) -> Graph:
     """The graph that runs the plan and presents its answer. Raises a `GraphError` that names the step if a step comes
     after one that does not exist, or if steps wait for each other.
 
     `one_query`: the steps are the parts of one query or program. Such a plan also runs over no rows, because an empty
     input is a valid one: a count is 0. Any other plan of several steps stops early if its first steps find no rows.
+    `mended`: if a program of the plan fails, a model writes another one.
     """
-    nodes = [_node(step, plan, plan.source or default_source) for step in plan.steps]
+    nodes = [_node(step, plan, plan.source or default_source, mended) for step in plan.steps]
     shown = _shown(plan.steps, plan.answer or plan.steps[-1].id)
     presented = presentation or Presentation(question=plan.question, mind="direct", understood=plan.reasoning)
     config = presented.model_dump(mode="json", exclude_none=True)
@@ -146,26 +149,34 @@ def plan_graph(
     )
 
 
-def kind_of(step: PlanStep) -> StepDescriptor:
+def kind_of(step: PlanStep, *, mended: bool = False) -> StepDescriptor:
     """The kind of the node that a step becomes."""
     tool = _TOOLS[step.tool]
-    return tool.kind if step.is_written else tool.writer
+    return tool.writer if _asks_model(step, mended) else tool.kind
 
 
-def _node(step: PlanStep, plan: ExecutionPlan, source: str) -> Node:
+def _asks_model(step: PlanStep, mended: bool) -> bool:
+    return step.query is None and (step.code is None or mended)
+
+
+def _node(step: PlanStep, plan: ExecutionPlan, source: str, mended: bool) -> Node:
     return Node(
         id=NodeId(step.id),
-        kind=kind_of(step).name,
-        config=_config(step, plan, source).model_dump(mode="json", exclude_none=True),
+        kind=kind_of(step, mended=mended).name,
+        config=_config(step, plan, source, mended).model_dump(mode="json", exclude_none=True),
         after=tuple(NodeId(parent) for parent in step.after),
         critical=step.critical,
     )
 
 
-def _config(step: PlanStep, plan: ExecutionPlan, source: str) -> Frozen:
-    if not step.is_written:
+def _config(step: PlanStep, plan: ExecutionPlan, source: str, mended: bool) -> Frozen:
+    if _asks_model(step, mended):
         return WriteConfig(
-            task=step.context or "", question=plan.question, source=step.source or source, today=plan.today
+            task=step.context or "",
+            question=plan.question,
+            source=step.source or source,
+            today=plan.today,
+            draft=step.code,
         )
     return _TOOLS[step.tool].config(step, source)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep
 from answerable.core.catalog import Catalog, ValueLookup
-from answerable.core.context import Principal
+from answerable.core.context import Principal, Visibility
 from answerable.core.progress import Progress, no_progress
 from answerable.engine.steps.source_query import Sources
 from answerable.engine.steps.understand import Question
@@ -32,6 +32,10 @@ class Readable(Protocol):
 
 class SourceLookup(Sources, Protocol):
     async def federated(self, names: Sequence[str], principal: Principal) -> "FederatedSources": ...
+
+    def visibility(self, principal: Principal) -> Visibility:
+        """What the principal may see, as the key of caches."""
+        ...
 
     def instead_of(self, asked: Collection[str], principal: Principal) -> tuple[str, ...]: ...
 

@@ -14,8 +14,9 @@ from answerable.answers.answer import Choice
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
 from answerable.core.validation import first_problem
-from answerable.core.values import Json
+from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph, Node
+from answerable.engine.steps.cypher import CypherConfig, CypherStep
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.present import MODEL, READER, Presentation, PresentStep
 from answerable.engine.steps.sql import SqlConfig, SqlStep
@@ -23,16 +24,16 @@ from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import Question, UnderstandStep
 from answerable.query.plan import QueryPlan
 
-QueryType = Literal["sql", "python", "plan"]
+QueryType = Literal["sql", "cypher", "python", "plan"]
 
-UNDERSTAND, EXECUTE, QUERY, ANSWER = NodeId("understand"), NodeId("execute"), NodeId("query"), NodeId("answer")
-PREPARE, EXPLORE, PREPLAN = NodeId("prepare"), NodeId("explore"), NodeId("preplan")
+EXECUTE, QUERY, ANSWER = NodeId("execute"), NodeId("query"), NodeId("answer")
+PREPARE, EXPLORE, AGENT = NodeId("prepare"), NodeId("explore"), NodeId("agent")
 WHICH_READING = "This can be read in more than one way. Which do you mean?"
 
 
 def question_graph(question: Question) -> Graph:
     """Understands the question, then runs the graph that routing has built for it."""
-    return _graph_of_a_graph(UNDERSTAND, UnderstandStep.descriptor, question)
+    return graph_of_a_graph(UnderstandStep.descriptor, question)
 
 
 def query_graph(query: SqlConfig, presentation: Presentation) -> Graph:
@@ -54,8 +55,7 @@ def clarify_graph(question: str, text: str, choices: Sequence[Choice], *, mind: 
 
 def readings_graph(question: str, readings: Sequence[str], text: str = WHICH_READING) -> Graph:
     """Asks the user back with choices that a model wrote. Each choice is a question that can be asked by itself."""
-    choices = [Choice(id=number, label=label) for number, label in enumerate(readings, 1)]
-    return clarify_graph(question, text, choices, mind=MODEL)
+    return clarify_graph(question, text, _as_choices(readings), mind=MODEL)
 
 
 def cannot_tell_graph(question: str, reason: str) -> Graph:
@@ -63,9 +63,9 @@ def cannot_tell_graph(question: str, reason: str) -> Graph:
     return text_graph(question, f"I cannot tell from this data: {reason}", mind=MODEL)
 
 
-def text_graph(question: str, text: str, *, mind: str) -> Graph:
-    """Answers in words, and runs no query."""
-    presentation = Presentation(question=question, mind=mind, text=text)
+def text_graph(question: str, text: str, *, mind: str, questions: Sequence[str] = ()) -> Graph:
+    """Answers in words, and runs no query. `questions` are offered as what to ask next."""
+    presentation = Presentation(question=question, mind=mind, text=text, choices=_as_choices(questions))
     return Graph(nodes=(_answer(presentation),), output=ANSWER)
 
 
@@ -80,31 +80,56 @@ def shown_graph(plan: ExecutionPlan, *, mind: str) -> Graph:
 
 def preplan_graph(question: Question) -> Graph:
     """Lets a model look at the question first, then runs the graph that follows from its reply."""
-    return _graph_of_a_graph(PREPLAN, model_descriptors.PREPLAN, question)
+    return graph_of_a_graph(model_descriptors.PREPLAN, question)
 
 
 def react_graph(question: Question) -> Graph:
     """Lets a model explore with tools, then presents the rows it chose like any other answer."""
-    return _graph_of_a_graph(EXPLORE, model_descriptors.REACT, question)
+    return graph_of_a_graph(model_descriptors.REACT, question, id=EXPLORE)
+
+
+def agent_graph(config: model_descriptors.AgentConfig, question: str) -> Graph:
+    """Asks a named agent, and shows its reply as the answer."""
+    asked = Node(id=AGENT, kind=model_descriptors.AGENT.name, config=_config(config))
+    presentation = Presentation(question=question, mind=MODEL, reply=AGENT)
+    return Graph(nodes=(asked, _answer(presentation, after=(AGENT,))), output=ANSWER)
 
 
 def direct_graph(query_type: QueryType, code: Json, sources: Sequence[str]) -> Graph:
-    """Runs SQL, a program or a plan that the user wrote. Neither the reader nor a model takes part."""
+    """Runs SQL, Cypher, a program or a plan that the user wrote. Neither the reader nor a model takes part."""
     source, federated = sources[0], tuple(sources) if len(sources) > 1 else ()
     if query_type == "plan":
         return _planned(code, source)
     # Requests over HTTP can hold any JSON here.
     if not isinstance(code, str):
         raise UserError(
-            "SQL and Python are given as text.", code="query_not_text", hint="A plan is given with query_type plan."
+            "SQL, Cypher and Python are given as text.",
+            code="query_not_text",
+            hint="A plan is given with query_type plan.",
         )
     if query_type == "python":
         if not code.strip():
             raise UserError("There is no program.", code="python_empty", hint="Write, for example: PYTHON: result = 1")
         return _prepared_graph(ProgramStep.descriptor, ProgramConfig(code=code, source=source, sources=federated))
+    if query_type == "cypher":
+        return _cypher_graph(code, sources)
     if federated:
         return _prepared_graph(StatementStep.descriptor, StatementConfig(sql=code, sources=federated))
     return query_graph(SqlConfig(source=source, sql=code), Presentation(question="", mind="direct"))
+
+
+def _cypher_graph(code: str, sources: Sequence[str]) -> Graph:
+    if len(sources) > 1:
+        raise UserError(
+            "Cypher is asked of one graph at a time.",
+            code="cypher_sources_many",
+            hint="Name one source, or ask in plain words.",
+        )
+    query = Node(
+        id=QUERY, kind=CypherStep.descriptor.name, config=_config(CypherConfig(source=sources[0], cypher=code))
+    )
+    answer = _answer(Presentation(question="", mind="direct"), after=(QUERY,))
+    return Graph(nodes=(query, answer), output=ANSWER)
 
 
 def _planned(document: Json, source: str) -> Graph:
@@ -117,11 +142,11 @@ def _planned(document: Json, source: str) -> Graph:
 
 def _prepared_graph(kind: StepDescriptor, config: ProgramConfig | StatementConfig) -> Graph:
     """Finds the tables that a program or a statement uses, then runs the graph that loads them and runs it."""
-    return _graph_of_a_graph(PREPARE, kind, config)
+    return graph_of_a_graph(kind, config, id=PREPARE)
 
 
 def direct_query(message: str) -> tuple[QueryType, str] | None:
-    """The query in a message that starts with `SQL:` or `PYTHON:`, or None if the message is a question."""
+    """The query in a message that starts with `SQL:`, `CYPHER:` or `PYTHON:`, or None if the message is a question."""
     prefix, colon, code = message.lstrip().partition(":")
     match prefix.upper() if colon else "":
         case "SQL":
@@ -129,12 +154,8 @@ def direct_query(message: str) -> tuple[QueryType, str] | None:
         case "PYTHON":
             # Only the first line may be indented by itself: after `PYTHON: ` it starts behind a space.
             return "python", textwrap.dedent(code.strip("\n").rstrip()).lstrip(" ")
-        case "CYPHER":  # refused by name: read as a question, it would only give a puzzling answer
-            raise UserError(
-                "CYPHER: is not available with this source.",
-                code="query_type_unavailable",
-                hint="Write SQL: and a SELECT statement, PYTHON: and a program, or ask in plain words.",
-            )
+        case "CYPHER":
+            return "cypher", code.strip()
     return None
 
 
@@ -145,16 +166,25 @@ def _plan(document: Json) -> QueryPlan:
         raise UserError(f"{first_problem(error).at('the plan')}.", code="plan_invalid") from None
 
 
-def _graph_of_a_graph(id: NodeId, kind: StepDescriptor, config: Question | ProgramConfig | StatementConfig) -> Graph:
-    """A node whose output is a graph, and a node that runs that graph."""
-    first = Node(id=id, kind=kind.name, config=_config(config))
-    execute = Node(id=EXECUTE, kind=SubgraphStep.descriptor.name, config={"from": id}, after=(id,))
+def graph_of_a_graph(
+    kind: StepDescriptor, config: Question | ProgramConfig | StatementConfig, *, id: NodeId | None = None
+) -> Graph:
+    """A node whose output is a graph, and a node that runs that graph. Without an id the node is called like its
+    kind."""
+    named = id or NodeId(kind.name)
+    first = Node(id=named, kind=kind.name, config=_config(config))
+    execute = Node(id=EXECUTE, kind=SubgraphStep.descriptor.name, config={"from": named}, after=(named,))
     return Graph(nodes=(first, execute), output=EXECUTE)
+
+
+def _as_choices(questions: Sequence[str]) -> tuple[Choice, ...]:
+    """Choices without a plan: taking one asks the question that it shows."""
+    return tuple(Choice(id=number, label=label) for number, label in enumerate(questions, 1))
 
 
 def _answer(presentation: Presentation, after: tuple[NodeId, ...] = ()) -> Node:
     return Node(id=ANSWER, kind=PresentStep.descriptor.name, config=_config(presentation), after=after)
 
 
-def _config(model: Question | SqlConfig | Presentation | ProgramConfig | StatementConfig) -> Json:
+def _config(model: Frozen) -> Json:
     return model.model_dump(mode="json", exclude_none=True)

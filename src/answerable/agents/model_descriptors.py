@@ -4,9 +4,10 @@ A program that a model writes is recorded as a step of the kind that it `writes`
 `data_source_type` of their own. The steps themselves are in `model_kinds.py`, because they are loaded only when needed.
 """
 
+from collections.abc import Mapping
 from datetime import date
 
-from answerable.core.values import Frozen
+from answerable.core.values import Frozen, Json
 from answerable.engine.steps.combine import CombineStep
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.python import PythonStep
@@ -21,14 +22,36 @@ class WriteConfig(Frozen):
     question: str
     source: str
     today: date | None = None
+    draft: str | None = None
+    """A program that was written already. It runs first, and a model writes another only if it fails."""
+    evidence: str | None = None
+    """Why an earlier program for the same task was wrong."""
 
 
 class AdviceConfig(Frozen):
-    """Config of the kinds in which a model looks at an answer before it is shown."""
+    """Config of the kind in which a model words and checks an answer before it is shown."""
 
     question: str
     source: str
+    sources: tuple[str, ...] = ()
+    """All sources, if the answer comes from more than one."""
     today: date | None = None
+    task: str = ""
+    """What the program that gives the answer must give."""
+    writer: str | None = None
+    """The kind that writes this program again if the answer does not hold; None if nothing can be written again."""
+
+
+class AgentConfig(Frozen):
+    """Config of the kind that asks an agent: any by its name, or one that is written into the graph."""
+
+    agent: str
+    written: Mapping[str, Json] | None = None
+    """The agent itself, with the fields of an `AgentFolder`; None for the agent of that name."""
+    inputs: Mapping[str, Json] = {}
+    """The variables of its prompt."""
+    source: str | None = None
+    """The source that its tools read."""
 
 
 PREPLAN = StepDescriptor(name="preplan", config=Question, produces="graph", looks_into_source=True, agent="preplan")
@@ -62,16 +85,14 @@ WRITE_PYTHON = StepDescriptor(
     writes=PythonStep.descriptor.name,
     agent="write_python",
 )
-# The rows are right without advice, so a model that fails here must not fail the answer.
-CRITIC = StepDescriptor(
-    name="critic",
+# The rows are there without advice, so a model that fails here must not fail the answer.
+FORMAT = StepDescriptor(
+    name="format",
     config=AdviceConfig,
     produces="advice",
     rows_from="steps",
     looks_into_source=True,
-    agent="critic",
-    fallback={"findings": ["The checks of this answer could not be made."]},
+    agent="format",
+    fallback={"findings": ["The model could not check this answer and put it into words."]},
 )
-FORMAT = StepDescriptor(
-    name="format", config=AdviceConfig, produces="advice", rows_from="steps", agent="format", fallback={}
-)
+AGENT = StepDescriptor(name="agent", config=AgentConfig, title="Ask an agent", produces="value", looks_into_source=True)

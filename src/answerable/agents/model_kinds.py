@@ -7,7 +7,7 @@ from typing import cast
 
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.model_descriptors import (
-    CRITIC,
+    AGENT,
     FORMAT,
     PREPLAN,
     REACT,
@@ -25,10 +25,11 @@ _KINDS = (
     (WRITE_SQL, "write_steps", "WriteSqlStep"),
     (WRITE_COMBINE, "write_combine", "WriteCombineStep"),
     (WRITE_PYTHON, "write_steps", "WritePythonStep"),
-    (CRITIC, "advice_steps", "CriticStep"),
-    (FORMAT, "advice_steps", "FormatStep"),
+    (FORMAT, "advice_step", "FormatStep"),
+    (AGENT, "agent_step", "AgentStep"),
 )
 """Descriptor, module and class of each kind."""
+DESCRIPTORS = tuple(descriptor for descriptor, _, _ in _KINDS)
 
 
 def model_kinds(dependencies: AgentDependencies) -> Iterator[DescribedStepKind]:

@@ -4,14 +4,16 @@ from typing import TYPE_CHECKING
 
 from answerable.agents.data_text import optional_data
 from answerable.agents.dependencies import AgentDependencies
-from answerable.agents.execution_plan import ExecutionPlan, PlanStep, asks_source, kind_of, plan_graph
+from answerable.agents.execution_plan import ExecutionPlan, PlanStep, asks_source, kind_of, plan_graph, writer_of
 from answerable.agents.federation import by_label, reading_plan
-from answerable.agents.model_descriptors import CRITIC, FORMAT, AdviceConfig
-from answerable.agents.prompt_context import question_context
+from answerable.agents.looks import Looks, reason_of
+from answerable.agents.model_descriptors import FORMAT, AdviceConfig
+from answerable.agents.prompt_context import earlier_frames, question_context
 from answerable.agents.reader_graphs import best_of
 from answerable.agents.replies import Planned
 from answerable.agents.runtime import Mistake
 from answerable.agents.situation import Situation
+from answerable.agents.write_steps import check_sql
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError
 from answerable.core.ids import NodeId
@@ -48,11 +50,16 @@ async def plan(
             raise Mistake(f"step {wrong.id}: there is no source {wrong.source!r}; there is {', '.join(names)}")
         try:
             plan_graph(_execution_plan(question, planned, question.text), question.source)
+            for step in planned.steps:
+                if asks_source(step.tool) and step.code.strip():
+                    source = names.get(step.source or "", question.source)
+                    await check_sql(step.code, await dependencies.sources.get(source, context.principal))
         except (AnswerableError, ValueError) as error:  # ValueError: pydantic, for an id that is no name
-            raise Mistake(str(error)) from error
+            raise Mistake(reason_of(error)) from error
 
-    variables = {**prompt, "hint": optional_data(question.hint)}
-    return await dependencies.agents.ask("plan", variables, Planned, context, output, check=check)
+    variables = {**prompt, "libraries": dependencies.python.libraries(), "hint": optional_data(question.hint)}
+    looks = Looks(question, dependencies, context, output, earlier=earlier_frames(situation.conversation))
+    return await dependencies.agents.ask("plan", variables, Planned, context, output, tools=looks.tools(), check=check)
 
 
 def execution_plan(situation: Situation) -> ExecutionPlan:
@@ -94,7 +101,9 @@ def _execution_plan(question: Question, planned: Planned, text: str) -> Executio
             tool=step.tool,
             # The model knows sources by label only; the plan needs the source itself.
             source=by_label(question).get(step.source or "") if asks_source(step.tool) else None,
-            context=step.context,
+            context=step.context or step.code,
+            # Programs are written when the rows that they work on are there to be seen.
+            code=(step.code.strip() or None) if asks_source(step.tool) else None,
             after=tuple(step.after),
             critical=step.critical,
             reasoning=step.reasoning or None,
@@ -107,29 +116,27 @@ def _execution_plan(question: Question, planned: Planned, text: str) -> Executio
 
 
 def _with_advice(plan: ExecutionPlan, source: str, presentation: Presentation, opinion: PlanStep | None) -> Graph:
-    """The plan's graph with advisers beside it: a formatter, a critic and a second opinion. None of them is critical,
-    so the answer is shown even if they fail.
-
-    The second opinion on a single query is the reader's own query. If the reader has no query, or is not sure of it, a
-    critic writes checks. Each check is one query, so there is no critic for a plan over several sources.
-    """
-    answering = plan.answer or plan.steps[-1].id
+    """The plan's graph with advice beside it: a review by a model, and a second opinion. Neither is critical, so the
+    answer is shown even if they fail. The second opinion on a single query is the reader's own query."""
+    answering = next(step for step in plan.steps if step.id == (plan.answer or plan.steps[-1].id))
     asked = tuple(dict.fromkeys(step.source or source for step in plan.steps if asks_source(step.tool)))
-    # A sure second opinion checks the answer better than a critic, and without a call of a model.
-    settled = opinion is not None and presentation.opinion_is_sure
-    advisers = (FORMAT,) if settled or len(asked) != 1 else (FORMAT, CRITIC)
-    presentation = presentation.model_copy(update={"advice": tuple(NodeId(adviser.name) for adviser in advisers)})
-    document = plan_graph(plan, source, presentation).model_dump(mode="json", exclude_defaults=True)
-    advised = AdviceConfig(question=plan.question, source=asked[0] if asked else source, today=plan.today)
-    config = advised.model_dump(mode="json")
-    beside = [
-        {"id": adviser.name, "kind": adviser.name, "config": config, "after": [answering], "critical": False}
-        for adviser in advisers
-    ]
+    presentation = presentation.model_copy(update={"advice": (NodeId(FORMAT.name),)})
+    document = plan_graph(plan, source, presentation, mended=True).model_dump(mode="json", exclude_defaults=True)
+    config = AdviceConfig(
+        question=plan.question,
+        source=(answering.source or source) if asks_source(answering.tool) else asked[0] if asked else source,
+        sources=asked if len(asked) > 1 else (),
+        today=plan.today,
+        task=answering.context or "",
+        writer=writer_of(answering.tool).name,
+    )
+    # The last node presents the answer, and gets the rows of all steps; those of its last input are the answer's.
+    shown = document["nodes"][-1]["after"]
+    review = {"id": FORMAT.name, "kind": FORMAT.name, "config": config.model_dump(mode="json"), "after": [*shown]}
+    beside = [{**review, "critical": False}]
     if opinion is not None and opinion.query is not None:
         query = {"source": opinion.source, "plan": opinion.query.model_dump(mode="json", exclude_none=True)}
         beside.append({"id": SECOND, "kind": kind_of(opinion).name, "config": query, "critical": False})
-    # The last node presents the answer. Advisers come before its other inputs, because its last input gives the rows.
     document["nodes"][-1:-1] = beside
-    document["nodes"][-1]["after"][:0] = [node["id"] for node in beside]
+    shown[:0] = [node["id"] for node in beside]
     return Graph.parse(document)

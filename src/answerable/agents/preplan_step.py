@@ -9,13 +9,16 @@ from answerable.agents.graphs import cannot_tell_graph, question_graph, react_gr
 from answerable.agents.prompt_context import question_context
 from answerable.agents.reader_graphs import best_of
 from answerable.agents.replies import Preplanned
+from answerable.agents.route_builders import may_stand_in
 from answerable.agents.runtime import Mistake
 from answerable.agents.situation import previous_plan
+from answerable.core.errors import AnswerableError
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.understand import Question, RoutedGraph
 
+_UNSEEN = "Nobody could look at it first."
 _EFFORT = {"easy": "One query should do.", "steps": "It takes several steps.", "explore": "It may take exploring."}
 
 
@@ -28,7 +31,14 @@ class PreplanStep:
         conversation = await dependencies.conversation(step.context)
         best = best_of(await dependencies.readers.read(question, step.context.principal, previous_plan(conversation)))
         prompt = await question_context(question, conversation, best, dependencies, step.context.principal)
-        reply = await dependencies.agents.ask("preplan", prompt, Preplanned, step.context, step.output, check=_check)
+        try:
+            reply = await dependencies.agents.ask(
+                "preplan", prompt, Preplanned, step.context, step.output, check=_check
+            )
+        except AnswerableError as error:
+            if not may_stand_in(question, error):
+                raise
+            reply = Preplanned(asked="", hint=_UNSEEN)  # the look is optional, and planning may still work
         graph = dependencies.policy.applied(graph_after_first_look(question, reply))
         return RoutedGraph(graph, reply.asked or None).as_json()
 

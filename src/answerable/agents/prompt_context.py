@@ -1,8 +1,8 @@
 """The prompt context: the texts about a question, its sources and the earlier conversation that a model sees.
 
-The reader's linker chooses the tables that the question mentions. Tables related to them are added, so that the model
-can write joins. Tables that do not fit into the token budget are only named. With `share_rows: false` no value of the
-data goes into any of these texts.
+The reader's linker chooses the tables that the question touches; they are described. Other tables, those related to
+them first, are described only while little room is used, and else named: a model finds them with `search_schema`. With
+`share_rows: false` no value of the data goes into any of these texts.
 """
 
 import re
@@ -15,7 +15,8 @@ from answerable.agents.data_text import as_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import by_label
 from answerable.agents.reader_graphs import FAIRLY_SURE
-from answerable.answers.capsule import read_capsule
+from answerable.answers.answer import Answer
+from answerable.answers.capsule import CapsuleBody, read_capsule
 from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.context import Principal
 from answerable.core.values import FrameRef, Json
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
 
 TABLE_TOKENS = 6_000
 """Token budget of the table descriptions. Tables beyond it, the least relevant ones, are only named."""
+SPARE_TOKENS = 700
+"""Tables that the question does not touch are described as long as all descriptions stay below this."""
+_NAMED_TOKENS = 600
+"""Token budget of the names of tables that are not described."""
+_TOUCHED = 0.35
+"""A table whose words score less than this share of the best one's is not what the question is about."""
 _MIN_SCORE = 0.6
 """Columns and values that match less well than this often match by chance, so they do not count for their table."""
 _FORMS = (re.compile(r"[-+]?\d[\d.,]*%?"), re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*"))
@@ -47,6 +54,12 @@ _EXAMPLES = 3
 _VALUES = 12
 _TEXT = 200
 """Characters of one value that are shown."""
+_ANSWER_TEXT = 1_000
+"""Characters of the last answer's text that are shown."""
+_EARLIER_ROWS = 12
+"""Rows of the last answer that are shown; a model can look at more."""
+LAST_ANSWER = "last_answer"
+"""The name of the last answer's rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,12 @@ class SchemaLinks:
     values: tuple[str, ...]
     """`phrase: table.column = value`"""
     unknown: tuple[str, ...]
+    touched: int = 0
+    """How many of `tables`, from the first on, the question is about. The others are there for joins, or in case."""
+
+    def touched_alone(self) -> "SchemaLinks":
+        """The same without the tables that the words do not touch."""
+        return replace(self, tables=self.tables[: self.touched])
 
 
 def schema_links(reader: Reader, question: str, *, share_personal: bool = False) -> SchemaLinks:
@@ -71,8 +90,17 @@ def schema_links(reader: Reader, question: str, *, share_personal: bool = False)
         scores[reader.schema.tables[mention.id].name] += 2 * mention.score
     for column, score in [*((m.id, m.score) for m in links.columns), *((v.column, v.score) for v in links.values)]:
         scores[_table_of(reader, column)] += score if score >= _MIN_SCORE else 0.0
+    for mention in links.measures:
+        scores[reader.schema.measures[mention.id][0].table] += 2 * mention.score
+    words = {stem(word) for part in question.split() for word in name_words(part)}
+    for table in catalog.tables:
+        # A table whose whole name is said is meant before tables that share some of its words.
+        if scores[table.name] and {stem(word) for word in name_words(table.name)} <= words:
+            scores[table.name] *= 3
     best = sorted((name for name, score in scores.items() if score), key=lambda name: -scores[name])
-    tables = dict.fromkeys([*best, *_neighbours(catalog, best), *(table.name for table in catalog.tables)])
+    about = [name for name in best if scores[name] >= _TOUCHED * scores[best[0]]]
+    about += _bridges(catalog, about)
+    tables = dict.fromkeys([*about, *best, *_neighbours(catalog, about), *(table.name for table in catalog.tables)])
     values = dict.fromkeys(
         f"{_qualified(_table_of(reader, value.column), reader.schema.columns[value.column].name)}"
         f" = {as_data(shortened(value.value))}"
@@ -83,7 +111,7 @@ def schema_links(reader: Reader, question: str, *, share_personal: bool = False)
     named = _words_of_names(catalog)
     unknown = tuple(word for word in unknown_words(scene).unknown if not named & {stem(w) for w in name_words(word)})
     shared = catalog if share_personal else _impersonal(catalog)
-    return SchemaLinks(shared, tuple(tables), tuple(values)[:_VALUES], unknown)
+    return SchemaLinks(shared, tuple(tables), tuple(values)[:_VALUES], unknown, len(about))
 
 
 def _impersonal(catalog: Catalog) -> Catalog:
@@ -135,6 +163,16 @@ def _neighbours(catalog: Catalog, names: Sequence[str]) -> Iterable[str]:
             yield from ends
 
 
+def _bridges(catalog: Catalog, names: Sequence[str]) -> list[str]:
+    """Tables that two of the named ones are related to: without them, these could not be joined."""
+    linked: defaultdict[str, set[str]] = defaultdict(set)
+    for each in catalog.relationships:
+        for one, other in ((each.from_table, each.to_table), (each.to_table, each.from_table)):
+            if one in names and other not in names:
+                linked[other].add(one)
+    return [table for table, ends in linked.items() if len(ends) > 1]
+
+
 def values_text(found: SchemaLinks, *, share_rows: bool) -> str:
     """Values that words of the question may mean, and the words that match no name or value."""
     # Unknown words come from the question, not from the data, so they are shown even without `share_rows`.
@@ -145,16 +183,18 @@ def values_text(found: SchemaLinks, *, share_rows: bool) -> str:
     return "\n".join([*known, *unknown])
 
 
-def tables_text(found: SchemaLinks, *, share_rows: bool, room: int = TABLE_TOKENS) -> str:
-    """Describes tables in full as long as they fit into `room` tokens, and the others by name alone."""
-    catalog, parts, named = found.catalog, [], []
-    for name in found.tables:
+def tables_text(found: SchemaLinks, *, share_rows: bool, room: int = TABLE_TOKENS, spare: int = SPARE_TOKENS) -> str:
+    """Describes the tables that the question touches as long as they fit into `room` tokens, others as long as all
+    descriptions fit into `spare`. The rest is named."""
+    catalog, parts, named, used = found.catalog, [], [], 0
+    for place, name in enumerate(found.tables):
         table = catalog.table(name)
         text = _table(table, share_rows) if table else ""
-        if not text or likely(text) > room:
+        most = room if place < found.touched or not found.touched else min(room, spare)
+        if not text or used + likely(text) > most:
             named.append(name)
             continue  # a later, smaller table may still fit
-        room -= likely(text)
+        used += likely(text)
         parts.append(text)
     # A join with a table that is only named could not be written: its columns are not shown.
     shown = set(found.tables) - set(named)
@@ -162,9 +202,21 @@ def tables_text(found: SchemaLinks, *, share_rows: bool, room: int = TABLE_TOKEN
     parts += [
         f"measure {as_data(m.name)} of {as_data(m.table)} = {as_data(m.expression)}{_note(m.description)}"
         for m in catalog.measures
+        if m.table in shown
     ]
-    parts += [f"also there, not described: {', '.join(map(as_data, named))}"] if named else []
-    return "\n".join(parts)
+    return "\n".join([*parts, *_names_of(named)])
+
+
+def _names_of(tables: Sequence[str]) -> list[str]:
+    if not tables:
+        return []
+    listed: list[str] = []
+    for name in map(as_data, tables):
+        if likely(", ".join([*listed, name])) > _NAMED_TOKENS:
+            break
+        listed.append(name)
+    more = f" and {len(tables) - len(listed)} more" if len(listed) < len(tables) else ""
+    return [f"also there, not described: {', '.join(listed)}{more}"]
 
 
 def _table(table: Table, share_rows: bool) -> str:
@@ -242,13 +294,15 @@ def frame_text(
     share_rows: bool,
     share_personal: bool = False,
     records: Sequence[Json] | None = None,
+    first: int = 1,
 ) -> str:
-    """An earlier step's rows: their number, their columns and some of the rows: `records` if passed, else the sample
-    that is stored with the frame."""
+    """An earlier step's rows: their number, their columns and some of the rows: `records` if passed, which begin at row
+    `first`, else the sample that is stored with the frame."""
     head = f"{name}: {frame.row_count:,} rows"
     columns = [f"  {as_data(column.name)} {column.type}" for column in frame.columns]
     shown = [f"  {_record(record, share_personal)}" for record in records or frame.sample] if share_rows else []
-    which = "all" if len(shown) == frame.row_count else f"the first {len(shown)}" if records else "some"
+    part = f"the first {len(shown)}" if first == 1 else f"rows {first} to {first + len(shown) - 1}"
+    which = "all" if len(shown) == frame.row_count else part if records else "some"
     return "\n".join([head, *columns, *([f"  {which} of them:", *shown] if shown else [])])
 
 
@@ -267,17 +321,64 @@ def shared_cell(name: str, value: Json, share_personal: bool) -> Json:
     return shortened(value)
 
 
-def shortened(value: Json) -> Json:
-    return f"{value[:_TEXT]}…" if isinstance(value, str) and len(value) > _TEXT else value
+def shortened(value: Json, most: int = _TEXT) -> Json:
+    return f"{value[:most]}…" if isinstance(value, str) and len(value) > most else value
 
 
-def earlier_text(before: Conversation) -> str:
-    """The last question of the thread, with the program that answered it."""
-    if before.last is None:
-        return ""
-    capsule = read_capsule(before.last)
-    programs = [f"{step.id} ({step.kind}): {as_data(step.code)}" for step in capsule.answer.steps if step.code]
-    return "\n".join([f"question: {as_data(capsule.question)}", *programs])
+def earlier_text(before: Conversation, *, share_rows: bool, share_personal: bool = False) -> str:
+    """The last answer of the thread: its question, programs, text and first rows. If the last message was a question
+    back, also its text and choices, since the new message may answer it."""
+    parts = []
+    if (asked := _asked_back(before)) is not None:
+        choices = [as_data(choice.label) for choice in asked.answer.choices]
+        parts.append(f"asked back after {as_data(asked.question)}: {as_data(asked.answer.text)} {', '.join(choices)}")
+    if (answered := _answered(before)) is not None:
+        answer = answered.answer
+        parts.append(f"question: {as_data(answered.question)}")
+        parts += [f"{step.id} ({step.kind}): {as_data(step.code)}" for step in answer.steps if step.code]
+        if share_rows:
+            parts.append(f"answer: {as_data(shortened(answer.text, _ANSWER_TEXT))}")
+        if answer.columns:
+            parts.append(_earlier_rows(answer, share_rows, share_personal))
+    return "\n".join(parts)
+
+
+def conversation_text(before: Conversation, dependencies: AgentDependencies) -> str:
+    rows, personal = dependencies.share_rows, dependencies.share_personal
+    return earlier_text(before, share_rows=rows, share_personal=personal)
+
+
+def _earlier_rows(answer: Answer, share_rows: bool, share_personal: bool) -> str:
+    names = [column.name for column in answer.columns]
+    head = f"its rows, {LAST_ANSWER}: {answer.row_count:,} rows with the columns {', '.join(map(as_data, names))}"
+    if not share_rows:
+        return head
+    rows = [dict(zip(names, row, strict=True)) for row in answer.rows[:_EARLIER_ROWS]]
+    return "\n".join([head, *(f"  {_record(row, share_personal)}" for row in rows)])
+
+
+def earlier_frames(before: Conversation) -> dict[str, FrameRef]:
+    """The rows of the last answer of the thread, under the name by which a model can look at more of them."""
+    answered = _answered(before)
+    if answered is None or answered.answer.provenance.artifact is None:
+        return {}
+    answer = answered.answer
+    assert answer.provenance.artifact is not None
+    frame = FrameRef(
+        artifact=answer.provenance.artifact, columns=answer.columns, row_count=answer.row_count, byte_count=0, sample=()
+    )
+    return {LAST_ANSWER: frame}
+
+
+def _asked_back(before: Conversation) -> CapsuleBody | None:
+    last = read_capsule(before.last) if before.last is not None else None
+    return last if last is not None and last.answer.kind == "clarify" else None
+
+
+def _answered(before: Conversation) -> CapsuleBody | None:
+    """The last answer that is no question back."""
+    body = before.answered or (before.last if _asked_back(before) is None else None)
+    return read_capsule(body) if body is not None else None
 
 
 async def question_context(
@@ -296,7 +397,7 @@ async def question_context(
         "today": dependencies.readers.today(question.today, reader.catalog).isoformat(),
         "sources": tables,
         "values": values,
-        "earlier": earlier_text(before),
+        "earlier": conversation_text(before, dependencies),
         "reading": as_data(best.sentence) if best is not None and best.confidence >= FAIRLY_SURE else "",
     }
 
@@ -305,7 +406,10 @@ async def sources_context(question: Question, dependencies: AgentDependencies, p
     """The tables of every source of the question, and the values that its words may mean."""
     found = await schema_links_by_source(question, dependencies, principal)
     schemas = schema_texts(found, share_rows=dependencies.share_rows)
-    tables = [f"source {as_data(label)}\n{schema}" for label, schema in schemas.items()]
+    tables = [
+        f"source {as_data(label)}, in the SQL of {found[label].catalog.dialect}\n{schema}"
+        for label, schema in schemas.items()
+    ]
     tables.append(await links_between_sources(question, dependencies, principal))
     return "\n".join(filter(None, tables)), known_values_text(found, share_rows=dependencies.share_rows)
 

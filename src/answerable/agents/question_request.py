@@ -10,7 +10,7 @@ from answerable.engine.steps.understand import Mode
 
 @dataclass(frozen=True, slots=True)
 class QuestionRequest:
-    """A message in a thread: a question in plain words, or a query after `SQL:` or `PYTHON:`."""
+    """A message in a thread: a question in plain words, or a query after `SQL:`, `CYPHER:` or `PYTHON:`."""
 
     message: str
     sources: Sequence[str] = ()
@@ -26,6 +26,8 @@ class QuestionRequest:
     mode: Mode = "auto"
     plan_only: bool = False
     """Show the plan as the answer, and run no query."""
+    stand_in: bool = True
+    """Whether the reader answers or asks back if a model fails."""
     experience: bool = True
     """Whether saved questions of the source may serve as examples. Measuring goes without them: a golden case would be
     its own example."""

@@ -10,32 +10,50 @@ from answerable.agents.other_sources import KnownWords
 from answerable.answers.answer import Choice
 from answerable.core.catalog import Catalog
 from answerable.engine.graph import Graph
-from answerable.engine.steps.present import Confidence, Presentation
+from answerable.engine.steps.present import Advice, Confidence, Presentation
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Question, RoutedGraph
 from answerable.reader.explaining.bindings import UNUSED
+from answerable.reader.learned_questions import LearnedAnswer
 from answerable.reader.reading import Read, Reading, Reply, Unreadable, Unsure
 
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
 
+MOST_CHOICES = 4
 SURE, FAIRLY_SURE = 0.85, 0.6
 """From these confidences on, the reader counts as sure, or as fairly sure."""
 
 
-def reading_graph(question: Question, reading: Reading, reason: str | None = None) -> RoutedGraph:
+def reading_graph(
+    question: Question, reading: Reading, reason: str | None = None, *, note: str | None = None
+) -> RoutedGraph:
     """One query to the only source of the question. `reason` says why the reading is trusted; if it is None, the reason
-    follows from the reading's confidence."""
+    follows from the reading's confidence. `note` is said after the answer."""
     query = SqlConfig(source=question.source, plan=reading.plan)
-    return RoutedGraph(query_graph(query, _presentation(question, reading, reason)), reading.sentence)
+    return RoutedGraph(query_graph(query, _presentation(question, reading, reason, note)), reading.sentence)
+
+
+def learned_graph(question: Question, learned: LearnedAnswer) -> RoutedGraph:
+    """The statement that somebody has written down or accepted for this question. Never sure: somebody else may mean
+    the same words in another way."""
+    presentation = Presentation(
+        question=question.text,
+        understood=f"Answered like “{learned.question}” in semantic.yaml.",
+        confidence="medium",
+        confidence_reason="The question and its statement were accepted by somebody who knows the data."
+        if learned.same_values
+        else "The same question with another value was accepted by somebody who knows the data.",
+    )
+    return RoutedGraph(query_graph(SqlConfig(source=question.source, sql=learned.sql), presentation))
 
 
 def federated_reading_graph(
-    question: Question, reading: Reading, merged: "Merged", reason: str | None = None
+    question: Question, reading: Reading, merged: "Merged", reason: str | None = None, *, note: str | None = None
 ) -> RoutedGraph:
     """One query for each table of several sources, and a step that combines their rows."""
     plan = reading_plan(question, reading, merged)
-    graph = plan_graph(plan, question.source, _presentation(question, reading, reason), one_query=True)
+    graph = plan_graph(plan, question.source, _presentation(question, reading, reason, note), one_query=True)
     return RoutedGraph(graph, reading.sentence)
 
 
@@ -46,24 +64,32 @@ def question_back_graph(
     merged: "Merged | None",
     others: Sequence[KnownWords],
     answerable: Sequence[str] = (),
+    learned: Sequence[str] = (),
+    note: str = "",
 ) -> Graph:
     """Asks which reading was meant, or says which words could not be read. Also offers sources that know the words.
-    `answerable` are questions that the data can answer, for a question that it cannot."""
+    `answerable` are questions that the data can answer, for a question that it cannot; `learned` are questions of
+    `semantic.yaml` that come near to this one. The text begins with `note`."""
     places = _places(others)
+    near = tuple(Choice(id=0, label=text_of_question) for text_of_question in learned)
+    if near:
+        readings = _choices(reply.readings, None) if isinstance(reply, Unsure) else ()
+        choices = _numbered((*near, *readings[: max(1, MOST_CHOICES - len(near))]))
+        return clarify_graph(question.text, f"{note}Which of these do you mean?", choices)
     if isinstance(reply, Unreadable):
-        text = _unreadable(reply, catalog) + unrelated_note(merged)
+        text = note + _unreadable(reply, catalog) + unrelated_note(merged)
         text += " It can answer, for example:" if answerable else ""
         suggestions = (Choice(id=0, label=text_of_question) for text_of_question in answerable)
         return clarify_graph(question.text, text, _numbered((*places, *suggestions)))
     choices = _choices(reply.readings, catalog if merged is None else None)
     if (word := _only_unknown_word(choices, reply.unknown)) is not None:
         # The readings differ in what the word means, so the word is what to ask about.
-        asked = f"What is “{word}” here?" + unrelated_note(merged)
+        asked = f"{note}What is “{word}” here?" + unrelated_note(merged)
         return clarify_graph(question.text, asked, _numbered(choice for choice in choices if choice.synonym))
     # A source that knows every unknown word is a better guess than readings that leave these words out.
     all_known = bool(others) and len(others[0].words) == len(set(reply.unknown))
     choices = _numbered((*places, *choices) if all_known else (*choices, *places))
-    return clarify_graph(question.text, reply.question + unrelated_note(merged), choices)
+    return clarify_graph(question.text, note + reply.question + unrelated_note(merged), choices)
 
 
 def best_of(reply: Reply) -> Reading | None:
@@ -73,7 +99,7 @@ def best_of(reply: Reply) -> Reading | None:
     return reply.readings[0] if isinstance(reply, Unsure) and reply.readings else None
 
 
-def _presentation(question: Question, reading: Reading, reason: str | None) -> Presentation:
+def _presentation(question: Question, reading: Reading, reason: str | None, note: str | None) -> Presentation:
     unused = [binding.phrase for binding in reading.bindings if binding.meaning == UNUSED]
     return Presentation(
         question=question.text,
@@ -84,6 +110,7 @@ def _presentation(question: Question, reading: Reading, reason: str | None) -> P
         or (f"{_quoted(unused)}: no part of this answer." if unused else None)
         or _reason(reading.confidence),
         plan=reading.plan,
+        reviewed=Advice(findings=(note,), doubt=note) if note else None,
     )
 
 

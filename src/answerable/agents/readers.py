@@ -10,13 +10,16 @@ from answerable.agents.dry_run import DryRun, dry_run
 from answerable.agents.federation import Readable, SourceLookup
 from answerable.agents.other_sources import KnownWords, sources_that_know
 from answerable.answers.answer import Choice
+from answerable.answers.chart_request import chart_request
 from answerable.computing.job import Job
 from answerable.computing.processes import ComputingProcesses
 from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.clock import Clock, today
 from answerable.core.context import Principal, Visibility
+from answerable.core.errors import not_visible
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Json
+from answerable.core.words import name_words, singular, stem, words
 from answerable.engine.steps.understand import Question
 from answerable.query.plan import QueryPlan
 from answerable.reader.reading import Read, Reading, Reply, Unsure
@@ -24,6 +27,7 @@ from answerable.reader.reading import Read, Reading, Reply, Unsure
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
     from answerable.reader.experience import Example
+    from answerable.reader.learned_questions import LearnedAnswer
     from answerable.reader.reader import Reader
 
 
@@ -56,15 +60,22 @@ class Readers:
         previous: QueryPlan | None = None,
         progress: Progress = no_progress,
     ) -> Reply:
-        """How the reader reads a question. `previous` is the plan that a follow-up refers to."""
+        """How the reader reads a question. `previous` is the plan that a follow-up refers to. A plan over tables of
+        another source is ignored: of this source, nothing was talked about yet."""
         from answerable.reader.jobs import ReadJob
 
         source = await self.source_of(question, principal)
         reader = await self.reader(source, principal, progress)
         run = dry_run(source, reader.catalog)
         day = self.today(question.today, reader.catalog)
-        job = ReadJob(question.text, day, previous, question.force, dry_run=run is not None)
+        if previous is not None and not _is_over(reader.catalog, previous):
+            previous = None
+        job = ReadJob(
+            _without_chart(question.text, reader.catalog), day, previous, question.force, dry_run=run is not None
+        )
         reply: Reply = await self._computed(job, reader, run)
+        if not isinstance(reply, Read):
+            _refuse_hidden(question.text, reader.catalog)
         merged = await self.merged(question, principal)
         # Other replies are never answered as they are. Only a sure reading could silently take the wrong table.
         if merged is None or not isinstance(reply, Read):
@@ -103,6 +114,26 @@ class Readers:
         reading: Reading | None = await self._computed(job, reader)
         return reading
 
+    async def learned(self, question: Question, principal: Principal) -> "LearnedAnswer | None":
+        """The statement of the source's `semantic.yaml` that answers the question, or None."""
+        from answerable.reader.jobs import LearnedJob
+
+        source = await self.source_of(question, principal)
+        if question.sources or not (await source.describe()).questions:
+            return None
+        reader = await self.reader(source, principal)
+        found: LearnedAnswer | None = await self._computed(
+            LearnedJob(question.text, self.today(question.today, reader.catalog)), reader
+        )
+        return found
+
+    async def learned_like(self, question: Question, principal: Principal) -> tuple[str, ...]:
+        """Questions of the source's `semantic.yaml` that come near to this one."""
+        if question.sources:
+            return ()
+        reader = await self.reader(await self.source_of(question, principal), principal)
+        return reader.learned_like(question.text, SUGGESTED) if reader.catalog.questions else ()
+
     async def answerable_questions(self, question: Question, principal: Principal) -> tuple[str, ...]:
         """A few questions that the data behind this question can answer; each was tried."""
         from answerable.reader.jobs import SuggestJob
@@ -128,7 +159,7 @@ class Readers:
     async def reader(self, source: Readable, principal: Principal, progress: Progress = no_progress) -> "Reader":
         """The reader of a source as this principal may see it, built again only when its catalog has changed."""
         catalog = await source.describe(progress)
-        key = (principal.visibility, source.name)
+        key = (self._sources.visibility(principal), source.name)
         if not self._is_current(key, catalog):
             async with self._building[key]:  # else each of those who ask at first would build one
                 if not self._is_current(key, catalog):
@@ -158,6 +189,36 @@ class Readers:
     def today(self, asked_on: date | None, catalog: Catalog) -> date:
         """The day from which a question counts: the one it names, the last of the data, or the real one."""
         return asked_on or catalog.as_of or today(self._clock)
+
+
+def _is_over(catalog: Catalog, plan: QueryPlan) -> bool:
+    """Whether the catalog has every table of the plan."""
+    return all(catalog.table(name) is not None for name in (plan.entity, *(join.table for join in plan.joins)))
+
+
+def _refuse_hidden(text: str, catalog: Catalog) -> None:
+    """Raises `RefusedError` for a question whose words name something that exists and may not be seen, so that it is
+    not taken for something that does not exist. A visible thing of the same name is what the question may mean."""
+    asked = set(map(singular, words(text)))
+    visible = [set(map(singular, name_words(table.name))) for table in catalog.tables]
+    visible += [set(map(singular, name_words(column.name))) for table in catalog.tables for column in table.columns]
+    for hidden in catalog.hidden:
+        named = set(map(singular, name_words(hidden.column or hidden.table)))
+        if named and named <= asked and named not in visible:
+            column = f"the column {hidden.column!r} of {hidden.table}"
+            raise not_visible(column if hidden.column else f"the table {hidden.table!r}", hidden.rule, catalog.contact)
+
+
+def _without_chart(question: str, catalog: Catalog) -> str:
+    """The question without its request for a chart, unless the data itself is about charts or plots."""
+    request = chart_request(question)
+    names = [name for table in catalog.tables for name in (table.name, *(column.name for column in table.columns))]
+    if request is None or any(stem(word) in _DRAWN for name in names for word in name_words(name)):
+        return question
+    return request.rest
+
+
+_DRAWN = frozenset(map(stem, ("chart", "plot", "graph", "diagram")))
 
 
 def _built(catalog: Catalog, values: ValueLookup) -> "Reader":

@@ -28,7 +28,8 @@ class PlannedStep(Reply):
     id: str = Field(description="A short name, such as orders_by_month; later steps use the rows under it.")
     tool: Tool
     source: str | None = Field(None, description="The source that a sql step asks.")
-    context: str = Field(description="What the step must give, exactly: tables, columns, filters, groups, order.")
+    context: str = Field("", description="What the step must give, exactly: tables, columns, filters, groups, order.")
+    code: str = Field("", description="The query itself, for a sql step.")
     after: list[str] = Field([], description="The steps whose rows it uses.")
     critical: bool = Field(True, description="False if the answer is worth having without it.")
     reasoning: str = Field("", description="Why it is needed, in one sentence.")
@@ -61,16 +62,17 @@ class Explored(Reply):
 
 
 class Verification(Reply):
-    question: str = Field(description="What is checked, as one question.")
-    sql: str = Field(description="One SELECT statement that gives exactly one number.")
-    expected: float = Field(description="The number that must come out if the answer holds.")
+    question: str = Field("Is it right?", description="What is checked, as one question.")
+    sql: str = Field(description="One SELECT statement that gives exactly one value, in another way than the program.")
+    of: Literal["cell", "sum", "rows"] = Field(
+        "cell", description="What it must equal: one cell of the rows, the sum of a column, or the number of rows."
+    )
+    column: str = Field("", description="The column of the cell or the sum.")
+    row: int = Field(1, description="The row of the cell, counted from 1.")
 
 
-class Checks(Reply):
-    checks: list[Verification] = Field([], max_length=3)
-    concerns: list[str] = Field([], max_length=5, description="What the question asks and the program does not do.")
-
-
-class Wording(Reply):
+class Reviewed(Reply):
     text: str = ""
     headers: dict[str, str] = Field({}, description="Heads of columns whose names people would not understand.")
+    checks: list[Verification] = Field([], max_length=3)
+    concerns: list[str] = Field([], max_length=5, description="What the question asks and the program does not do.")

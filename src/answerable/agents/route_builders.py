@@ -4,13 +4,27 @@ from dataclasses import dataclass, replace
 
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import reading_plan
-from answerable.agents.graphs import cannot_tell_graph, preplan_graph, react_graph, readings_graph, shown_graph
-from answerable.agents.reader_graphs import FAIRLY_SURE, federated_reading_graph, question_back_graph, reading_graph
+from answerable.agents.graphs import (
+    cannot_tell_graph,
+    preplan_graph,
+    react_graph,
+    readings_graph,
+    shown_graph,
+    text_graph,
+)
+from answerable.agents.reader_graphs import (
+    FAIRLY_SURE,
+    federated_reading_graph,
+    learned_graph,
+    question_back_graph,
+    reading_graph,
+)
 from answerable.agents.situation import MAX_QUESTION, Situation, follows_a_question_back, previous_plan
+from answerable.agents.small_talk import names_a_thing, small_talk_answer, topic_of
 from answerable.answers.answer import Choice
 from answerable.answers.capsule import read_capsule
 from answerable.core.context import RunContext
-from answerable.core.errors import NotFoundError, OperatorError, UserError
+from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, RefusedError, UserError
 from answerable.core.ids import RunId
 from answerable.core.progress import Progress
 from answerable.engine.steps.base import OutputSink
@@ -107,11 +121,46 @@ def _question_of(chosen: Choice, question: Question) -> Question:
     return question.model_copy(update={"text": chosen.label, "choice": None, "hint": CHOSEN})
 
 
+# Small talk
+
+
+async def find_small_talk(situation: Situation, route_context: RouteContext) -> Situation:
+    topic = topic_of(situation.question.text)
+    if topic is None or situation.chosen is not None:
+        return situation
+    source = await route_context.dependencies.readers.source_of(situation.question, route_context.context.principal)
+    catalog = await source.describe(route_context.progress)
+    return situation if names_a_thing(situation.question.text, catalog) else replace(situation, topic=topic)
+
+
+async def small_talk(situation: Situation, route_context: RouteContext) -> RoutedGraph:
+    assert situation.topic is not None
+    dependencies, principal = route_context.dependencies, route_context.context.principal
+    question, readers = situation.question, dependencies.readers
+    catalog = await (await readers.source_of(question, principal)).describe()
+    others = dependencies.sources.instead_of(question.sources or (question.source,), principal)
+    examples = await readers.answerable_questions(question, principal)
+    text = small_talk_answer(situation.topic, catalog, others, has_examples=bool(examples))
+    return RoutedGraph(text_graph(question.text, text, mind=READER, questions=examples))
+
+
 # The reader
 
 
+async def find_learned(situation: Situation, route_context: RouteContext) -> Situation:
+    readers, principal = route_context.dependencies.readers, route_context.context.principal
+    return replace(situation, learned=await readers.learned(situation.question, principal))
+
+
+async def learned_answer(situation: Situation, _: RouteContext) -> RoutedGraph:
+    assert situation.learned is not None
+    return learned_graph(situation.question, situation.learned)
+
+
 async def find_previous_plan(situation: Situation, _: RouteContext) -> Situation:
-    return replace(situation, previous=previous_plan(situation.conversation))
+    # Of another source, nothing was talked about yet.
+    elsewhere = situation.chosen is not None and situation.chosen.source is not None
+    return replace(situation, previous=None if elsewhere else previous_plan(situation.conversation))
 
 
 async def read_question(situation: Situation, route_context: RouteContext) -> Situation:
@@ -175,8 +224,8 @@ async def single_reading(situation: Situation, _: RouteContext) -> RoutedGraph:
     return reading_graph(situation.question, _sure_reading(situation), reason)
 
 
-async def question_back(situation: Situation, route_context: RouteContext) -> RoutedGraph:
-    """Asks the user, because the reader is not sure and there is no model."""
+async def question_back(situation: Situation, route_context: RouteContext, note: str = "") -> RoutedGraph:
+    """Asks the user, because the reader is not sure and there is no model. `note` is said before the question back."""
     question, reply = situation.question, situation.reply
     readers, principal = route_context.dependencies.readers, route_context.context.principal
     assert isinstance(reply, Unsure | Unreadable)
@@ -185,8 +234,10 @@ async def question_back(situation: Situation, route_context: RouteContext) -> Ro
         reply = await readers.with_bindings(reply, question, principal)
     others = await readers.other_sources(question, reply.unknown, principal)
     nothing_fits = isinstance(reply, Unreadable) and merged is None
-    questions = await readers.answerable_questions(question, principal) if nothing_fits else ()
-    return RoutedGraph(question_back_graph(question, reply, await source.describe(), merged, others, questions))
+    learned = await readers.learned_like(question, principal)
+    questions = await readers.answerable_questions(question, principal) if nothing_fits and not learned else ()
+    catalog = await source.describe()
+    return RoutedGraph(question_back_graph(question, reply, catalog, merged, others, questions, learned, note))
 
 
 def _sure_reading(situation: Situation) -> Reading:
@@ -208,8 +259,33 @@ async def exploration(situation: Situation, _: RouteContext) -> RoutedGraph:
 async def plan_question(situation: Situation, route_context: RouteContext) -> Situation:
     from answerable.agents.planner import plan  # builds the prompt context, which is slow to load
 
-    planned = await plan(situation, route_context.dependencies, route_context.context, route_context.output)
+    try:
+        planned = await plan(situation, route_context.dependencies, route_context.context, route_context.output)
+    except AnswerableError as error:
+        if not may_stand_in(situation.question, error):
+            raise
+        return replace(situation, failure=error.message)
     return replace(situation, planned=planned)
+
+
+def may_stand_in(question: Question, error: AnswerableError) -> bool:
+    """Whether the reader takes over after this error. What a model refuses to do, and what nobody has a budget for, is
+    not done in another way."""
+    return question.stand_in and error.stable_code.startswith("model_") and not isinstance(error, RefusedError)
+
+
+async def stand_in(situation: Situation, route_context: RouteContext) -> RoutedGraph:
+    """The reader's answer if it is sure, else its question back. Either says that the model failed, and why."""
+    reply, note = situation.reply, f"The model could not answer this. {situation.failure}"
+    if not isinstance(reply, Read):
+        return await question_back(situation, route_context, f"{note} ")
+    if situation.question.plan_only:
+        return await shown_reading(situation, route_context)
+    note = f"{note} This is the reader's answer."
+    merged = await route_context.dependencies.readers.merged(situation.question, route_context.context.principal)
+    if merged is None:
+        return reading_graph(situation.question, reply.best, note=note)
+    return federated_reading_graph(situation.question, reply.best, merged, note=note)
 
 
 async def offered_readings(situation: Situation, _: RouteContext) -> RoutedGraph:

@@ -48,8 +48,14 @@ ROUTES: tuple[Route | Fact, ...] = (
     Fact("choice", build.find_choice),
     Route("chosen reading", Situation.chose_a_plan, build.chosen_reading),
     Fact("question behind the choice", build.take_chosen_question),
+    # Greetings, thanks, and questions about Answerable or its data as a whole need neither the reader nor a model.
+    Fact("topic", build.find_small_talk),
+    Route("small talk", Situation.is_small_talk, build.small_talk),
     # Exploration that was asked for does not wait for the reader.
     Route("exploration on request", Situation.asks_to_explore, build.exploration),
+    # A question that somebody has written down with its answer.
+    Fact("learned question", build.find_learned),
+    Route("learned question", Situation.was_learned, build.learned_answer),
     # The reader, if it is sure.
     Fact("follow-up", build.find_previous_plan),
     Fact("reading", build.read_question),
@@ -61,6 +67,7 @@ ROUTES: tuple[Route | Fact, ...] = (
     # Else a model.
     Route("first look", Situation.needs_first_look, build.first_look),
     Fact("plan of a model", build.plan_question),
+    Route("reading in place of a model", Situation.is_left_to_the_reader, build.stand_in),
     Route("exploration", Situation.is_planned_to_explore, build.exploration),
     Route("readings of a model", Situation.has_offered_readings, build.offered_readings),
     Route("not in the data", Situation.has_no_steps, build.cannot_tell),
@@ -85,6 +92,7 @@ def graph_of(request: QuestionRequest, sources: tuple[str, ...]) -> tuple[Graph,
         mode=request.mode,
         plan_only=request.plan_only,
         experience=request.experience,
+        stand_in=request.stand_in,
     )
     return question_graph(question), request.mode
 

@@ -1,13 +1,16 @@
 """Runs an agent: writes its message, asks its model for a typed reply, and streams the reply to an output sink."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from pydantic import BaseModel
 
 from answerable.core.context import RunContext
-from answerable.core.errors import AnswerableError, LimitError
+from answerable.core.errors import AnswerableError, LimitError, OperatorError
+from answerable.core.values import Json
 from answerable.engine.steps.base import OutputSink
 from answerable.models.calls import Listener, ModelCalled
 from answerable.models.config import Role
@@ -16,14 +19,17 @@ from answerable.models.tokens import likely
 if TYPE_CHECKING:
     from pydantic_ai import Agent
     from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings
 
+    from answerable.agents.directory import AgentDirectory
     from answerable.agents.folder import AgentFolder
 
 T = TypeVar("T", bound=BaseModel)
+R = TypeVar("R")
 Check = Callable[[Any], Awaitable[None]]
 """Raises `Mistake` for a reply that fits its type and is still wrong. The model gets the reason and tries again."""
-BAD_REPLY = "model_bad_reply"
-"""The code of the error when a model has used up its corrections."""
+BAD_REPLY, REJECTED = "model_bad_reply", "model_rejected"
+"""The codes of the errors when a model has used up its corrections, and when its server does not take the request."""
 
 
 class Mistake(Exception):
@@ -33,13 +39,19 @@ class Mistake(Exception):
 class ModelGateway(Protocol):
     def for_role(self, role: Role, context: RunContext, listener: Listener | None = None) -> "Model": ...
 
+    def named(self, name: str, role: Role, context: RunContext, listener: Listener | None = None) -> "Model": ...
+
     async def close(self) -> None: ...
 
 
 class Agents:
-    def __init__(self, open_models: Callable[[], ModelGateway], *, available: bool) -> None:
-        """Models are opened when the first agent is asked, because most questions need none."""
+    def __init__(
+        self, open_models: Callable[[], ModelGateway], *, available: bool, places: Sequence[Path] = ()
+    ) -> None:
+        """Models are opened when the first agent is asked, because most questions need none. `places`: folders of
+        agents beside those that come with Answerable."""
         self._models = cache(open_models)
+        self._places = tuple(places)
         self.available = available
         """Whether there is a model at all."""
 
@@ -56,19 +68,74 @@ class Agents:
         output: OutputSink,
         *,
         tools: Sequence[Callable[..., Any]] = (),
+        needs_tools: bool = False,
         check: Check | None = None,
     ) -> T:
-        """The typed reply of a builtin agent. Failures of the model are raised as errors of `core/errors.py`."""
-        from answerable.agents.folder import BUILTIN, load_agent
+        """The typed reply of a builtin agent. Failures of the model are raised as errors of `core/errors.py`. `tools`
+        are left out for a model that takes none, unless it `needs_tools`."""
+        folder = self.directory.named(name)
+        try:
+            return await self._asked(folder, prompt_context, reply, context, output, tools, check)
+        except OperatorError as error:
+            if error.stable_code != REJECTED or needs_tools or not tools:
+                raise
+            return await self._asked(folder, prompt_context, reply, context, output, (), check)
 
-        folder = load_agent(BUILTIN / name)
-        message = folder.written(prompt_context)
+    async def run(
+        self,
+        folder: "AgentFolder",
+        inputs: Mapping[str, Json],
+        context: RunContext,
+        output: OutputSink,
+        *,
+        tools: Sequence[Callable[..., Any]] = (),
+    ) -> Json:
+        """The reply of an agent to its inputs: an object that fits the JSON Schema in its `agent.yaml`, or text if
+        it has none."""
+        from answerable.agents.data_text import as_data
+
+        prompt_context = {each: as_data(value) for each, value in inputs.items()}
+        limit = asyncio.timeout(folder.seconds)
+        try:
+            async with limit:
+                if folder.output is None:
+                    return await self._asked(folder, prompt_context, str, context, output, tools, None)
+                form, check = _form_of(folder.output, folder), _fits(folder.output)
+                return dict(await self._asked(folder, prompt_context, form, context, output, tools, check))
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise LimitError(
+                f"The agent {folder.name!r} took longer than its {folder.seconds:g} seconds.",
+                code="agent_timeout",
+                hint="Raise `seconds` in its agent.yaml, or give it less to do.",
+            ) from None
+
+    @cached_property
+    def directory(self) -> "AgentDirectory":
+        from answerable.agents.directory import AgentDirectory
+
+        return AgentDirectory(self._places)
+
+    async def _asked(
+        self,
+        folder: "AgentFolder",
+        prompt_context: Mapping[str, str],
+        reply: type[R],
+        context: RunContext,
+        output: OutputSink,
+        tools: Sequence[Callable[..., Any]],
+        check: Check | None,
+    ) -> R:
+        name, message = folder.name, folder.written(prompt_context)
         # Before anything is sent, so that a user can see and stop an expensive prompt.
         output("prompt", {"agent": name, "tokens": likely(folder.instructions + message)})
         agent = self._agent(folder, reply, context, output, tools)
         mistakes = _judged_by(agent, check) if check is not None else []
         try:
-            return await _streamed(agent, message, folder.requests, lambda event: _forward_event(event, name, output))
+            return await _streamed(
+                agent, message, folder.requests, lambda event: _forward_event(event, folder.name, output)
+            )
         except AnswerableError as error:
             # The model library only reports that retries are used up; the last mistake says why.
             if mistakes and error.stable_code == BAD_REPLY:
@@ -78,28 +145,51 @@ class Agents:
     def _agent(
         self,
         folder: "AgentFolder",
-        reply: type[T],
+        reply: type[R],
         context: RunContext,
         output: OutputSink,
         tools: Sequence[Callable[..., Any]],
-    ) -> "Agent[object, T]":
+    ) -> "Agent[object, R]":
         from pydantic_ai import Agent
 
         def called(call: ModelCalled) -> None:
             output("model_call", {"agent": folder.name, **call.as_json()})
 
+        models = self._models()
         return Agent(
-            self._models().for_role(folder.role, context, called),
+            models.named(folder.model, folder.role, context, called)
+            if folder.model
+            else models.for_role(folder.role, context, called),
             output_type=reply,
             instructions=folder.instructions,
             name=folder.name,
             tools=tools,
-            retries=folder.requests - 1,  # the first request is no retry
-            model_settings={"max_tokens": folder.output_tokens},
+            retries=min(folder.corrections, folder.requests - 1),  # the first request is no retry
+            model_settings=cast("ModelSettings", {"max_tokens": folder.output_tokens, **folder.sampling}),
         )
 
 
-def _judged_by(agent: "Agent[object, T]", check: Check) -> list[str]:
+def _form_of(schema: Mapping[str, Any], folder: "AgentFolder") -> type[dict[str, Any]]:
+    """The type of a reply that is described by a JSON Schema."""
+    from pydantic_ai import StructuredDict
+
+    return StructuredDict(dict(schema), name=folder.name.replace("-", "_"), description=folder.description)
+
+
+def _fits(schema: Mapping[str, Any]) -> Check:
+    from answerable.core.json_schema import SchemaProblem, check_value
+
+    async def check(reply: dict[str, Any]) -> None:
+        try:
+            check_value(dict(reply), schema)
+        except SchemaProblem as problem:
+            place = ".".join(map(str, problem.path))
+            raise Mistake(f"{place}: {problem.message}" if place else problem.message) from None
+
+    return check
+
+
+def _judged_by(agent: "Agent[object, R]", check: Check) -> list[str]:
     """Makes the agent send wrong replies back to the model. Returns a list that collects the reasons."""
     from pydantic_ai import ModelRetry
 
@@ -108,7 +198,7 @@ def _judged_by(agent: "Agent[object, T]", check: Check) -> list[str]:
     mistakes: list[str] = []
 
     @agent.output_validator
-    async def judge(reply: T) -> T:
+    async def judge(reply: R) -> R:
         try:
             await check(reply)
         except Mistake as mistake:
@@ -119,7 +209,7 @@ def _judged_by(agent: "Agent[object, T]", check: Check) -> list[str]:
     return mistakes
 
 
-async def _streamed(agent: "Agent[object, T]", message: str, requests: int, on_event: Callable[[Any], None]) -> T:
+async def _streamed(agent: "Agent[object, R]", message: str, requests: int, on_event: Callable[[Any], None]) -> R:
     from pydantic_ai import UsageLimits
 
     from answerable.models.failures import explained

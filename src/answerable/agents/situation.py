@@ -3,10 +3,12 @@
 from dataclasses import dataclass, field
 
 from answerable.agents.replies import Planned
+from answerable.agents.small_talk import Topic
 from answerable.answers.answer import Choice
 from answerable.answers.capsule import read_capsule
 from answerable.engine.steps.understand import Conversation, Question
 from answerable.query.plan import QueryPlan
+from answerable.reader.learned_questions import LearnedAnswer
 from answerable.reader.reading import Read, Reply
 
 MAX_QUESTION = 10_000
@@ -24,14 +26,20 @@ class Situation:
     """Whether the settings let a model look at a question before it is planned."""
     chosen: Choice | None = None
     """The reading that the user picked from the last question back."""
+    topic: Topic | None = None
+    """What the message is about if it is small talk, or a question about Answerable itself."""
     previous: QueryPlan | None = None
     """The plan of the last answer, which a follow-up refers to."""
     reply: Reply | None = None
     """How the reader reads the question."""
+    learned: LearnedAnswer | None = None
+    """The statement of `semantic.yaml` that answers it."""
     example: str | None = None
     """The saved question that this one was read like."""
     planned: Planned | None = None
     """How a model would answer it."""
+    failure: str | None = None
+    """Why no model could plan it."""
 
     # The tests of the routing table. A test may rely on it that no route above its own has applied.
 
@@ -47,8 +55,14 @@ class Situation:
     def chose_a_plan(self) -> bool:
         return self.chosen is not None and self.chosen.plan is not None
 
+    def is_small_talk(self) -> bool:
+        return self.topic is not None
+
     def asks_to_explore(self) -> bool:
         return self.question.mode == "react"
+
+    def was_learned(self) -> bool:
+        return self.learned is not None and self.question.mode == "auto" and not self.question.plan_only
 
     def is_read(self) -> bool:
         """The reader is sure of its reading, and the user did not ask for a model."""
@@ -71,6 +85,9 @@ class Situation:
         """A question with a hint needs no first look: the hint comes from an earlier look or from the user's choice.
         Without this rule the first look would route its own question back to itself."""
         return self.wants_first_look and self.question.hint is None
+
+    def is_left_to_the_reader(self) -> bool:
+        return self.failure is not None
 
     def is_planned_to_explore(self) -> bool:
         return self.planned is not None and self.planned.explore and self.question.mode == "auto"

@@ -4,11 +4,14 @@ The agent is the one that writes queries for sources; its prompt describes rows 
 sent back to the model with the exact reason.
 """
 
+from collections.abc import Mapping
+
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.model_descriptors import WriteConfig
 from answerable.agents.replies import WrittenSql
-from answerable.agents.write_steps import frame_texts, produced_by, task_context
+from answerable.agents.write_steps import frame_texts, produced_by
 from answerable.core.clock import today
+from answerable.core.ids import NodeId
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.combine import CombineConfig
@@ -21,21 +24,31 @@ class WriteCombineStep:
         self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
-        config = step.config_as(WriteConfig)
-        dependencies, earlier = self._dependencies, produced_before(step.inputs)
-        frames = frame_texts(earlier, dependencies)
-        prompt_context = {
-            **task_context(config, config.today or today(dependencies.clock)),
+        earlier = produced_before(step.inputs)
+        produced = await write_combine(step.config_as(WriteConfig), earlier, step, self._dependencies)
+        return produced.model_dump(mode="json")
+
+
+async def write_combine(
+    config: WriteConfig, earlier: Mapping[NodeId, Produced], step: Step, dependencies: AgentDependencies
+) -> Produced:
+    """The rows of a query that a model writes over the rows of earlier steps."""
+
+    async def prompt_context() -> dict[str, str]:
+        day = config.today or today(dependencies.clock)
+        return {
+            "today": day.isoformat(),
             "dialect": FRAMES_DIALECT,  # the engine that combines rows, whatever the sources speak
-            "tables": "\n".join(f"table {frame}" for frame in frames),
+            "tables": "\n".join(f"table {frame}" for frame in frame_texts(earlier, dependencies)),
             "values": "",
         }
 
-        async def run(reply: WrittenSql) -> Produced | None:
-            # Running the SQL is its check. That is safe, because it can read only the rows of earlier steps.
-            if not reply.sql.strip():
-                return None
-            config = CombineConfig(sql=reply.sql)
-            return await dependencies.combine.produce(config, earlier, step.context.principal, step.output)
+    async def run(reply: WrittenSql) -> Produced | None:
+        # Running the SQL is its check. That is safe, because it can read only the rows of earlier steps.
+        if not reply.sql.strip():
+            return None
+        combined = CombineConfig(sql=reply.sql)
+        return await dependencies.combine.produce(combined, earlier, step.context.principal, step.output)
 
-        return await produced_by(dependencies.agents, "write_sql", prompt_context, WrittenSql, step, run)
+    draft = WrittenSql(sql=config.draft or "")
+    return await produced_by("write_sql", draft, config, earlier, step, dependencies, run, prompt_context)

@@ -1,29 +1,31 @@
 """Kinds `write_sql` and `write_python`: a model writes the program of a step. The program is checked and run.
 
-A query is parsed, compared with the allow-list and the catalog, and checked by the source before it runs. The types of
-a Python program are checked, and it must follow the sandbox's policy. A program that fails is sent back to the model
-with the exact reason, at most twice. Then the step fails with that reason.
+If the program was drafted already, with the plan, the model is asked only if the draft fails. A query is parsed,
+compared with the allow-list and the catalog, and checked by the source before it runs. The types of a Python program
+are checked, and it must follow the sandbox's policy. A program that fails is sent back to the model with the exact
+reason, at most twice. Then the step fails with that reason.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import date
 from typing import TypeVar
 
 from answerable.agents.data_text import as_data, optional_data
 from answerable.agents.dependencies import AgentDependencies
+from answerable.agents.looks import Looks, reason_of
 from answerable.agents.model_descriptors import WriteConfig
 from answerable.agents.prompt_context import frame_text, schema_links, tables_text, values_text
 from answerable.agents.replies import WrittenPython, WrittenSql
-from answerable.agents.runtime import Agents, Mistake
+from answerable.agents.runtime import Mistake
 from answerable.core.clock import today
-from answerable.core.errors import AnswerableError, RefusedError, UserError
+from answerable.core.errors import RefusedError, UserError
 from answerable.core.ids import NodeId
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.produced import Produced, missing_before, produced_before
 from answerable.engine.steps.python import PythonConfig
 from answerable.engine.steps.sql import SqlConfig
+from answerable.engine.steps.understand import Question
 from answerable.sources.base import Source
 
 W = TypeVar("W", WrittenSql, WrittenPython)
@@ -34,49 +36,9 @@ class WriteSqlStep:
         self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
-        config = step.config_as(WriteConfig)
-        source = await self._dependencies.sources.get(config.source, step.context.principal)
-        written = await self._written(step, config, source)
-        if not written.sql.strip():
-            raise _cannot(written.cannot)
-        produced = await self._dependencies.sql.query(
-            SqlConfig(source=config.source, sql=written.sql),
-            step.context.principal,
-            lambda code: step.output("code", code),
-        )
+        earlier = produced_before(step.inputs)
+        produced = await write_sql(step.config_as(WriteConfig), earlier, step, self._dependencies)
         return produced.model_dump(mode="json")
-
-    async def _written(self, step: Step, config: WriteConfig, source: Source) -> WrittenSql:
-        dependencies = self._dependencies
-        reader = await dependencies.readers.reader(source, step.context.principal)
-        personal = dependencies.share_personal
-        found = schema_links(reader, f"{config.question} {config.task}", share_personal=personal)
-        # Values only for words of the user: words of the task, which a model wrote, match values by chance.
-        links = schema_links(reader, config.question, share_personal=personal)
-        prompt_context = {
-            **task_context(config, dependencies.readers.today(config.today, reader.catalog)),
-            "dialect": source.languages[0],
-            "tables": tables_text(found, share_rows=dependencies.share_rows),
-            "values": values_text(replace(links, unknown=()), share_rows=dependencies.share_rows),
-        }
-
-        async def check(reply: WrittenSql) -> None:
-            if reply.sql.strip():
-                await checked_sql(reply.sql, source)
-
-        return await dependencies.agents.ask(
-            "write_sql", prompt_context, WrittenSql, step.context, step.output, check=check
-        )
-
-
-async def checked_sql(sql: str, source: Source) -> None:
-    """Raises `Mistake` with the exact reason for a query that would not run."""
-    from answerable.query.sql.check import checked
-
-    try:
-        await source.check(checked(sql, await source.describe()))
-    except (UserError, RefusedError) as error:
-        raise Mistake(error_text(error)) from error
 
 
 class WritePythonStep:
@@ -84,32 +46,76 @@ class WritePythonStep:
         self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
-        config = step.config_as(WriteConfig)
-        dependencies, earlier = self._dependencies, produced_before(step.inputs)
-        prompt_context = {
-            **task_context(config, config.today or today(dependencies.clock)),
+        earlier = produced_before(step.inputs)
+        produced = await write_python(step.config_as(WriteConfig), earlier, step, self._dependencies)
+        return produced.model_dump(mode="json")
+
+
+async def write_sql(
+    config: WriteConfig, _: Mapping[NodeId, Produced], step: Step, dependencies: AgentDependencies
+) -> Produced:
+    """The rows of a query that a model writes for one source. It uses no earlier rows."""
+    source = await dependencies.sources.get(config.source, step.context.principal)
+
+    async def prompt_context() -> dict[str, str]:
+        reader = await dependencies.readers.reader(source, step.context.principal)
+        personal, rows = dependencies.share_personal, dependencies.share_rows
+        # Values only for words of the user: words of the task, which a model wrote, match values by chance.
+        links = schema_links(reader, config.question, share_personal=personal)
+        found = schema_links(reader, f"{config.question} {config.task}", share_personal=personal)
+        return {
+            "dialect": source.languages[0],
+            "today": dependencies.readers.today(config.today, reader.catalog).isoformat(),
+            "tables": tables_text(found, share_rows=rows),
+            "values": values_text(replace(links, unknown=()), share_rows=rows),
+        }
+
+    async def run(reply: WrittenSql) -> Produced | None:
+        if not reply.sql.strip():
+            return None
+        await check_sql(reply.sql, source)
+        return await dependencies.sql.query(
+            SqlConfig(source=config.source, sql=reply.sql),
+            step.context.principal,
+            lambda code: step.output("code", code),
+            step.reporter(),
+        )
+
+    draft = WrittenSql(sql=config.draft or "")
+    return await produced_by("write_sql", draft, config, {}, step, dependencies, run, prompt_context)
+
+
+async def check_sql(sql: str, source: Source) -> None:
+    """Raises a `UserError` or `RefusedError` with the exact reason for a query that would not run."""
+    from answerable.query.sql.check import checked
+
+    await source.check(checked(sql, await source.describe()))
+
+
+async def write_python(
+    config: WriteConfig, earlier: Mapping[NodeId, Produced], step: Step, dependencies: AgentDependencies
+) -> Produced:
+    """The rows of a program that a model writes over the rows of earlier steps."""
+
+    async def prompt_context() -> dict[str, str]:
+        day = config.today or today(dependencies.clock)
+        return {
+            "today": day.isoformat(),
+            "libraries": dependencies.python.libraries(),
             "frames": "\n".join(frame_texts(earlier, dependencies)),
         }
 
-        async def run(reply: WrittenPython) -> Produced | None:
-            # Many mistakes show only when the program runs. Running it is safe, because it has no effect outside.
-            if not reply.code.strip():
-                return None
-            config = PythonConfig(code=reply.code)
-            await dependencies.python.check(config, earlier)
-            missing = missing_before(step.inputs)
-            return await dependencies.python.produce(config, earlier, step.context.principal, step.output, missing)
+    async def run(reply: WrittenPython) -> Produced | None:
+        # Many mistakes show only when the program runs. Running it is safe, because it has no effect outside.
+        if not reply.code.strip():
+            return None
+        program = PythonConfig(code=reply.code)
+        await dependencies.python.check(program, earlier)
+        missing = missing_before(step.inputs)
+        return await dependencies.python.produce(program, earlier, step.context.principal, step.output, missing)
 
-        return await produced_by(dependencies.agents, "write_python", prompt_context, WrittenPython, step, run)
-
-
-def task_context(config: WriteConfig, day: date) -> dict[str, str]:
-    """The part of the prompt context that all writing agents share: what is asked, and on which day."""
-    return {
-        "question": as_data(config.question),
-        "task": optional_data(config.task),
-        "today": day.isoformat(),
-    }
+    draft = WrittenPython(code=config.draft or "")
+    return await produced_by("write_python", draft, config, earlier, step, dependencies, run, prompt_context)
 
 
 def frame_texts(earlier: Mapping[NodeId, Produced], dependencies: AgentDependencies) -> list[str]:
@@ -119,34 +125,51 @@ def frame_texts(earlier: Mapping[NodeId, Produced], dependencies: AgentDependenc
 
 
 async def produced_by(
-    agents: Agents,
     agent: str,
-    prompt_context: Mapping[str, str],
-    reply: type[W],
+    draft: W,
+    config: WriteConfig,
+    earlier: Mapping[NodeId, Produced],
     step: Step,
+    dependencies: AgentDependencies,
     run: Callable[[W], Awaitable[Produced | None]],
-) -> Json:
-    """Asks an agent for a program and runs it as the check of the reply. A program that fails is sent back to the
-    model. Returns the rows of the last program that ran, so that it need not run again."""
+    prompt_context: Callable[[], Awaitable[Mapping[str, str]]],
+) -> Produced:
+    """Runs the draft of a program. If there is none or it fails, asks an agent for a program, and runs it as the check
+    of the reply: one that fails is sent back to the model. Returns the rows of the last program that ran."""
+    evidence = config.evidence
+    try:
+        if (rows := await run(draft)) is not None:
+            return rows
+    except (UserError, RefusedError) as error:
+        if not dependencies.agents.available:
+            raise
+        evidence = f"An earlier program: {config.draft}\nIt failed: {reason_of(error)}"
     produced: list[Produced] = []
 
     async def check(written: W) -> None:
         try:
             rows = await run(written)
         except (UserError, RefusedError) as error:
-            raise Mistake(error_text(error)) from error
+            raise Mistake(reason_of(error)) from error
         if rows is not None:
             produced.append(rows)
 
-    written = await agents.ask(agent, prompt_context, reply, step.context, step.output, check=check)
+    variables = {
+        **await prompt_context(),
+        "question": as_data(config.question),
+        "task": optional_data(config.task),
+        "evidence": optional_data(evidence),
+    }
+    frames = {str(name): each.frame for name, each in earlier.items()}
+    question = Question(text=config.question, source=config.source)
+    looks = Looks(question, dependencies, step.context, step.output, earlier=frames)
+    written = await dependencies.agents.ask(
+        agent, variables, type(draft), step.context, step.output, tools=looks.tools(), check=check
+    )
     # An empty program passes the check: it is how a model says that the rows do not hold what is asked.
     if not produced:
         raise _cannot(written.cannot)
-    return produced[-1].model_dump(mode="json")
-
-
-def error_text(error: AnswerableError) -> str:
-    return f"{error.message} {error.hint}" if error.hint else error.message
+    return produced[-1]
 
 
 def _cannot(reason: str | None) -> UserError:

@@ -40,6 +40,8 @@ class StepRecord(Frozen):
     """A few of its rows as records, in the answer of a run that failed: it has no table of its own."""
     inputs: Mapping[str, ArtifactId] = {}
     """The rows that a program reads, by name. Running the step again needs them."""
+    values: Mapping[str, Json] = {}
+    """The small values that a program could name. Running the step again needs them too."""
 
 
 class Synonym(Frozen):

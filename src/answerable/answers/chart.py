@@ -37,6 +37,7 @@ class _Data:
     rows: Rows
     row_count: int
     units: Mapping[str, str]
+    heads: Mapping[str, str]
 
     @property
     def complete(self) -> bool:
@@ -48,6 +49,9 @@ class _Data:
     def distinct(self, *wanted: Field) -> int:
         return len({tuple(repr(row[f.index]) for f in wanted) for row in self.rows})
 
+    def title(self, field: Field) -> str:
+        return _cut(_printable(self.heads.get(field.name) or readable(field.name)))
+
 
 def chart(
     columns: Sequence[OutputColumn],
@@ -56,9 +60,10 @@ def chart(
     *,
     plan: QueryPlan | None = None,
     units: Mapping[str, str] | None = None,
+    heads: Mapping[str, str] | None = None,
 ) -> Spec | None:
-    """`rows` are all rows of the result, or the first of them."""
-    data = _Data(rows, row_count, units or {})
+    """`rows` are all rows of the result, or the first of them. `heads`: what columns are called in the table."""
+    data = _Data(rows, row_count, units or {}, heads or {})
     found = fields(columns, plan)
     times = [f for f in found if f.role == "time"]
     names = [f for f in found if f.role == "category"]
@@ -88,7 +93,7 @@ def _over_time(data: _Data, time: Field, names: list[Field], measures: list[Fiel
         return None
     if data.distinct(time) < 2:
         return _by_name(data, names, measures) if names else None
-    x = {"field": _key(time.index), "title": _title(time.name), **_time_type(data, time)}
+    x = {"field": _key(time.index), "title": data.title(time), **_time_type(data, time)}
     mark = {"type": "line", "tooltip": True, "point": data.distinct(time) <= DOTTED_POINTS}
     if names:
         return _series(data, "Line", mark, {"x": x}, measures[0], time, names[0])
@@ -104,7 +109,7 @@ def _by_name(data: _Data, names: list[Field], measures: list[Field]) -> Spec | N
         return None
     lying = data.distinct(label) >= LYING_BARS or any(len(str(v)) > LONG_NAME for v in data.values(label))
     # `sort: None` keeps the order of the rows, which is the order that was asked for; vega-lite would sort by name.
-    place = {"field": _key(label.index), "type": "nominal", "sort": None, "title": _title(label.name)}
+    place = {"field": _key(label.index), "type": "nominal", "sort": None, "title": data.title(label)}
     axis, mark = "y" if lying else "x", {"type": "bar", "tooltip": True}
     if others:
         return _series(data, "Bar", mark, {axis: place}, measures[0], label, others[0])
@@ -125,7 +130,7 @@ def _series(data: _Data, kind: str, mark: Spec, place: Spec, measure: Field, by:
     if data.distinct(name) > SERIES:
         return None
     axis, across = _axes(place)
-    color = {"field": _key(name.index), "type": "nominal", "sort": None, "title": _title(name.name)}
+    color = {"field": _key(name.index), "type": "nominal", "sort": None, "title": data.title(name)}
     encoding = place | {across: _quantity(data, measure), "color": color}
     if kind == "Bar":
         encoding[f"{axis}Offset"] = {"field": _key(name.index), "sort": None}
@@ -138,7 +143,7 @@ def _measures(data: _Data, kind: str, mark: Spec, place: Spec, measures: list[Fi
     if len(measures) == 1:
         return _whole(data, kind, mark, place | {across: _quantity(data, measures[0])}, [*measures, by])
     # A fold needs the keys c0, c1, …, and a legend needs titles: the lookup below leads from one to the other.
-    keys, titles = [_key(m.index) for m in measures], [_title(m.name) for m in measures]
+    keys, titles = [_key(m.index) for m in measures], [data.title(m) for m in measures]
     color = {"field": "series", "type": "nominal", "title": None, "sort": titles}
     encoding = place | {
         across: {"field": "value", "type": "quantitative", "title": _unit(data, measures[0])},
@@ -162,8 +167,8 @@ def _axes(place: Spec) -> tuple[str, str]:
 
 def _whole(data: _Data, kind: str, mark: Spec, encoding: Spec, fields: list[Field]) -> Spec:
     shown, by = [f for f in fields if f.role == "measure"], [f for f in fields if f.role != "measure"]
-    names = " and ".join(_title(f.name) for f in shown)
-    title = f"{names} by {' and '.join(_lower(_title(f.name)) for f in by)}" if by else f"{names}"
+    names = " and ".join(data.title(f) for f in shown)
+    title = f"{names} by {' and '.join(_lower(data.title(f)) for f in by)}" if by else f"{names}"
     return {
         "$schema": SCHEMA,
         "description": f"{kind} chart: {title}. {data.row_count:,} rows.",
@@ -176,7 +181,7 @@ def _whole(data: _Data, kind: str, mark: Spec, encoding: Spec, fields: list[Fiel
 
 def _quantity(data: _Data, field: Field) -> Spec:
     unit = _unit(data, field)
-    title = _title(field.name) + (f" ({unit})" if unit else "")
+    title = data.title(field) + (f" ({unit})" if unit else "")
     return {"field": _key(field.index), "type": "quantitative", "title": title}
 
 
@@ -225,8 +230,7 @@ def _key(index: int) -> str:
     return f"c{index}"
 
 
-def _title(name: str) -> str:
-    text = _printable(readable(name))
+def _cut(text: str) -> str:
     return text if len(text) <= _TITLE_LENGTH else text[: _TITLE_LENGTH - 1] + "…"
 
 

@@ -1,11 +1,13 @@
 """From a finished run to the answer that users get."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from answerable.answers.answer import Answer, Choice, Kind, Provenance, StepRecord, Usage
 from answerable.answers.chart import chart
+from answerable.answers.chart_request import chart_request, in_form
 from answerable.answers.checking.claims import CheckedText, check_claims
 from answerable.answers.checking.facts import ExtraFact, plan_facts
 from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_cell, format_spec, headed
@@ -19,8 +21,6 @@ from answerable.query.quantities import Quantity
 
 ROW_LIMIT = 1_000
 """Rows that ride in an answer; the rest are read from its artifact."""
-
-_CHART_WORDS = frozenset({"chart", "plot", "graph", "diagram", "draw", "visualise", "visualize", "histogram"})
 
 
 def present(
@@ -53,25 +53,28 @@ def present(
     sample = _sample(result_rows, rows, result.row_count)
     spec = headed(format_spec(result.columns, sample, plan, units, quantities), headers or {})
     # A chart that a program drew comes first: ours is only a guess at what is wanted.
-    picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
+    heads = {column.column: column.header for column in spec.columns}
+    picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units, heads=heads)
+    request, remark = chart_request(question), None
+    if request is not None and request.form is not None and not drawn:
+        picture, remark = in_form(picture, request.form, rows)
     own = prose(DescribedResult(result.columns, rows, result.row_count, spec, plan, noun))
-
-    def check(text: str, *more_facts: ExtraFact) -> CheckedText:
-        return check_claims(
-            text,
-            result.columns,
-            rows,
-            (*_extra_facts(provenance, plan, result, len(rows)), *more_facts),
-            row_count=result.row_count,
-            plan=plan,
-            question=question,
-            units=units,
-        )
-
-    checked = check(proposed) if proposed else check(own, *_noun_facts(noun, result))
-    if proposed and not _says_the_answer(checked, result, rows, spec):
+    check = partial(
+        check_claims,
+        columns=result.columns,
+        rows=rows,
+        row_count=result.row_count,
+        plan=plan,
+        question=question,
+        units=units,
+    )
+    facts = _extra_facts(provenance, plan, result, len(rows))
+    checked = check(proposed, extra_facts=facts) if proposed else None
+    if checked is None or not _says_the_answer(checked, result, rows, spec):
         # The answer's value is always said: where the proposed text lacks it, our own sentence comes first.
-        checked = _joined(check(own, *_noun_facts(noun, result)), checked)
+        our_own = check(own, extra_facts=(*facts, *_noun_facts(noun, result)))
+        checked = our_own if checked is None else _joined(our_own, checked)
+    provenance = provenance.model_copy(update={"findings": (*provenance.findings, remark)}) if remark else provenance
     return Answer(
         run_id=run_id,
         status=status,
@@ -134,8 +137,7 @@ def _sample(result_rows: ResultRows, rows: list[tuple[Json, ...]], row_count: in
 def _kind(question: str, result: FrameRef, picture: Json) -> Kind:
     if result.row_count == 1 and len(result.columns) == 1:
         return "value"
-    asked = not _CHART_WORDS.isdisjoint(question.lower().replace("?", " ").replace(",", " ").split())
-    return "chart" if asked and picture is not None else "table"
+    return "chart" if picture is not None and chart_request(question) is not None else "table"
 
 
 def _extra_facts(provenance: Provenance, plan: QueryPlan | None, result: FrameRef, shown: int) -> tuple[ExtraFact, ...]:

@@ -5,15 +5,21 @@ reply is bounded and has the credential taken out, and every request is recorded
 """
 
 from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
 
 import httpx
 
 from answerable.apis.call import RequestRecord
-from answerable.apis.rate import RateLimiter
-from answerable.apis.session import ApiSession
+from answerable.apis.known_replies import KnownReplies
+from answerable.apis.rate import Concurrency, RateLimiter
+from answerable.apis.session import ApiHost, ApiSession
 from answerable.apis.target import ApiTarget
+from answerable.core.breaker import Breaker
 from answerable.core.clock import Clock, SystemClock
 from answerable.core.errors import UserError
+
+_BREAKER_FAILURES = 10
+_BREAKER_SECONDS = 30.0
 
 
 class Broker:
@@ -28,7 +34,16 @@ class Broker:
         self._targets = targets
         self._clock = clock or SystemClock()
         self._transport = transport
-        self._limiters = {name: RateLimiter(target.rate, self._clock) for name, target in targets.items()}
+        self._hosts = {name: self._host(target) for name, target in targets.items()}
+
+    def _host(self, target: ApiTarget) -> ApiHost:
+        name = urlsplit(target.url).netloc
+        return ApiHost(
+            limiter=RateLimiter(target.rate, self._clock),
+            concurrency=Concurrency(),
+            breaker=Breaker(name, self._clock, _BREAKER_FAILURES, _BREAKER_SECONDS),
+            known_replies=KnownReplies(),
+        )
 
     def session(
         self, api: str, record: Callable[[RequestRecord], None] = lambda _record: None, *, seconds: float = 30.0
@@ -44,7 +59,7 @@ class Broker:
             api,
             target,
             self._transport,
-            self._limiters[api],
+            self._hosts[api],
             clock=self._clock,
             record=record,
             seconds=seconds,

@@ -21,6 +21,8 @@ class ApiCall:
     body: Json = None
     all_pages: bool = False
     """Whether to follow the pages to the end and return their rows as one list."""
+    key: str | None = None
+    """The idempotency key of a call that changes something. It is sent if the API is configured to recognise keys."""
 
 
 @dataclass(frozen=True, slots=True)

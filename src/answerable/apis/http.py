@@ -30,6 +30,10 @@ class HttpRequest:
     """Encoded, as it is sent."""
     params: tuple[tuple[str, str], ...] = ()
     body: Json = None
+    key: str | None = None
+    """The idempotency key."""
+    etag: str | None = None
+    """Of the reply that is known already: the API answers 304 if nothing has changed since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,11 @@ class HttpReply:
     location: str | None = None
     retry_after: float | None = None
     """In seconds."""
+    etag: str | None = None
+    remaining: int | None = None
+    """How many requests the API still allows until `reset`."""
+    reset: float | None = None
+    """Seconds until the API allows more requests."""
 
 
 async def send(
@@ -60,6 +69,8 @@ async def send(
                 return await _reply(response, max_bytes, clock)
             finally:
                 await response.aclose()
+    except (httpx.ConnectError, httpx.ConnectTimeout):
+        raise TransientError("The API cannot be reached.", code="api_unreachable", may_have_acted=False) from None
     except (TimeoutError, httpx.TimeoutException):
         # The exception's own text is never shown, here and below: it may hold the address, and that the credential.
         raise TransientError(f"The API did not answer within {seconds:.0f} seconds.", code="api_unreachable") from None
@@ -74,10 +85,14 @@ def _with_credential(target: ApiTarget, request: HttpRequest, seconds: float) ->
         headers[target.credential.name] = target.credential.value.get_secret_value()
     elif isinstance(target.credential, QueryCredential):
         params.append((target.credential.name, target.credential.value.get_secret_value()))
+    if request.etag is not None:
+        headers["If-None-Match"] = request.etag
     query = f"?{urlencode(params, quote_via=quote)}" if params else ""
     content = None if request.body is None else orjson.dumps(request.body)
     if content is not None:
         headers["Content-Type"] = "application/json"
+    if request.key is not None and target.idempotency_header is not None:
+        headers[target.idempotency_header] = request.key
     url = f"{target.url}{request.path}{query}"
     extensions = {"timeout": httpx.Timeout(seconds).as_dict()}
     return httpx.Request(request.method, url, headers=headers, content=content, extensions=extensions)
@@ -92,7 +107,31 @@ async def _reply(response: httpx.Response, max_bytes: int, clock: Clock) -> Http
         links=links,
         location=response.headers.get("Location"),
         retry_after=_seconds(response.headers.get("Retry-After"), clock),
+        etag=response.headers.get("ETag"),
+        remaining=_count(_first(response.headers, _REMAINING)),
+        reset=_until(_first(response.headers, _RESET), clock),
     )
+
+
+_REMAINING = ("X-Rate-Limit-Remaining", "X-RateLimit-Remaining", "RateLimit-Remaining")
+_RESET = ("X-Rate-Limit-Reset", "X-RateLimit-Reset", "RateLimit-Reset")
+_A_MOMENT = 1_000_000_000
+"""A greater number is no count of seconds but a moment, in seconds since 1970."""
+
+
+def _first(headers: Mapping[str, str], names: tuple[str, ...]) -> str | None:
+    return next((headers[name] for name in names if name in headers), None)
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and text.strip().isdecimal() else None
+
+
+def _until(text: str | None, clock: Clock) -> float | None:
+    number = _count(text)
+    if number is None:
+        return None
+    return max(0.0, number - clock.now().timestamp()) if number > _A_MOMENT else float(number)
 
 
 async def _content(response: httpx.Response, max_bytes: int) -> bytes:
@@ -107,11 +146,12 @@ async def _content(response: httpx.Response, max_bytes: int) -> bytes:
             left = max(1, max_bytes + 1 - len(content))
             content += piece if decompressor is None else decompressor.decompress(piece, left)
         except zlib.error:
-            raise SourceError("The API's answer is packed wrongly.", code="api_failed") from None
+            raise SourceError("The API's answer is packed wrongly.", code="api_failed", may_have_acted=True) from None
         if len(content) > max_bytes:
             raise LimitError(
                 "The API's answers are larger than one run may read. Ask for fewer fields or rows.",
                 code="api_budget_spent",
+                may_have_acted=True,
             )
     return bytes(content)
 

@@ -6,28 +6,38 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urljoin, urlsplit
 
 from answerable.apis.http import HttpReply, HttpRequest
 from answerable.apis.paths import checked_path
-from answerable.apis.target import ApiTarget, CursorPages, NumberedPages
+from answerable.apis.target import ApiTarget, BodyLinkPages, CursorPages, NumberedPages, OffsetPages, Pages
 from answerable.core.errors import RefusedError, SourceError, UserError
 from answerable.core.values import Json
 
 
-def rows_of(page: Json, target: ApiTarget) -> list[Json]:
-    """Raises `SourceError` if the page has no list of rows where the target says they are."""
-    rows = _field(page, target.pages.items)
+def rows_of(page: Json, pages: Pages) -> list[Json]:
+    """Raises `SourceError` if the page has no list of rows where `pages` says they are."""
+    rows = field_of(page, pages.items)
     if not isinstance(rows, list):
         raise SourceError("The API's answer is not a page with a list of rows.", code="api_failed")
     return rows
 
 
-def next_page(target: ApiTarget, request: HttpRequest, reply: HttpReply, page: Json) -> HttpRequest | None:
+def next_page(
+    target: ApiTarget, pages: Pages, request: HttpRequest, reply: HttpReply, page: Json
+) -> HttpRequest | None:
     """The request for the page after this one, or None if this is the last."""
-    pages = target.pages
     if isinstance(pages, CursorPages):
-        cursor = _field(page, pages.field)
+        cursor = field_of(page, pages.field)
         return _with(request, pages.parameter, str(cursor)) if isinstance(cursor, str | int) and cursor else None
     if isinstance(pages, NumberedPages):
-        more = bool(rows_of(page, target))
-        return _with(request, pages.parameter, str(_number(request, pages) + pages.step)) if more else None
+        more = bool(rows_of(page, pages))
+        number = _number(request, pages.parameter, pages.start) + pages.step
+        return _with(request, pages.parameter, str(number)) if more else None
+    if isinstance(pages, OffsetPages):
+        # By the rows that came: the API may send fewer than were asked for.
+        came = len(rows_of(page, pages))
+        skipped = _number(request, pages.parameter, 0) + came
+        return _with(request, pages.parameter, str(skipped)) if came else None
+    if isinstance(pages, BodyLinkPages):
+        address = field_of(page, pages.field)
+        return redirected(target, request, address) if isinstance(address, str) and address else None
     return redirected(target, request, reply.links["next"]) if "next" in reply.links else None
 
 
@@ -49,16 +59,17 @@ def redirected(target: ApiTarget, request: HttpRequest, address: str) -> HttpReq
     return replace(request, path=path, params=tuple(params))
 
 
-def _field(page: Json, dotted: str | None) -> Any:
+def field_of(page: Json, dotted: str | None) -> Any:
+    """What stands in a field such as `data.items`; None if it is missing; the page itself for no field."""
     for name in dotted.split(".") if dotted else ():
         page = page.get(name) if isinstance(page, dict) else None
     return page
 
 
-def _number(request: HttpRequest, pages: NumberedPages) -> int:
-    number = dict(request.params).get(pages.parameter, str(pages.start))
+def _number(request: HttpRequest, parameter: str, first: int) -> int:
+    number = dict(request.params).get(parameter, str(first))
     if not number.isdecimal():
-        raise UserError(f"The parameter {pages.parameter!r} is the number of a page.", code="api_params_invalid")
+        raise UserError(f"The parameter {parameter!r} is the number of a page or a row.", code="api_params_invalid")
     return int(number)
 
 

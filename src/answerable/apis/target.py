@@ -75,6 +75,25 @@ class NumberedPages(Frozen):
     items: str | None = None
 
 
+class OffsetPages(Frozen):
+    """A parameter holds how many rows to skip; the first page without rows is the last."""
+
+    kind: Literal["offset"] = "offset"
+    parameter: str = "offset"
+    items: str | None = None
+
+
+class BodyLinkPages(Frozen):
+    """A field of each page holds the address of the next; it is missing, null or empty on the last."""
+
+    kind: Literal["next"] = "next"
+    field: str = "next"
+    items: str | None = None
+
+
+Pages = Annotated[LinkPages | CursorPages | NumberedPages | OffsetPages | BodyLinkPages, Field(discriminator="kind")]
+
+
 class Rate(Frozen):
     """How often the API may be asked, by all sessions together."""
 
@@ -98,7 +117,10 @@ class ApiTarget(_Quiet):
     credential: Annotated[HeaderCredential | QueryCredential, Field(discriminator="kind")] | None = None
     headers: dict[str, str] = Field(default_factory=dict)
     """Further headers of each request."""
-    pages: Annotated[LinkPages | CursorPages | NumberedPages, Field(discriminator="kind")] = LinkPages()
+    idempotency_header: str | None = Field(default=None, pattern=r"^[A-Za-z0-9-]+$")
+    """The header whose key the API recognises, so that the same request sent twice is carried out once; None if it
+    recognises none."""
+    pages: Pages = LinkPages()
     rate: Rate = Rate()
     budget: ApiBudget = ApiBudget()
     seconds: float = Field(default=30.0, gt=0)

@@ -4,39 +4,100 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from answerable.cli.output import say, tell_json
+from answerable.cli.output import progress, say, tell_json
 from answerable.cli.session import principal, with_service
 
 if TYPE_CHECKING:
     from answerable.case_replay import CaseResult
     from answerable.core.context import Principal
     from answerable.service import Service
-    from answerable.service.setup import AgentView
+    from answerable.service.agents import AgentDetail, AgentReply, AgentView
 
 
 @click.group("agents")
 def command() -> None:
-    """List agents, and try them with their cases."""
+    """List agents, run them by name, and try them with their cases."""
 
 
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def listed(as_json: bool) -> None:
-    """Lists the agents: what each does, its role and how many cases it has."""
+    """Lists the agents: what each does, its role, how many cases it has, and what is wrong with it."""
 
     async def look(service: "Service", principal: "Principal") -> "Sequence[AgentView]":
-        return service.setup.agents(principal)
+        return service.agents.list(principal)
 
     agents = with_service(look, empty_store=True)
     if as_json:
         tell_json({"agents": [agent.model_dump() for agent in agents]})
         return
     for agent in agents:
-        say(f"{agent.name:13} {agent.role:10} {agent.cases:2} cases  {agent.description}")
+        if agent.problem is not None:
+            say(f"{agent.name:13} cannot be used: {agent.problem.message}")
+        else:
+            say(f"{agent.name:13} {agent.role:10} {agent.cases:2} cases  {agent.description}")
+
+
+@command.command("show")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def show(name: str, as_json: bool) -> None:
+    """Shows one agent: its model, limits, tools, inputs and the form of its reply."""
+
+    async def look(service: "Service", principal: "Principal") -> "AgentDetail":
+        return service.agents.show(name, principal)
+
+    agent = with_service(look, empty_store=True)
+    document = agent.model_dump(mode="json")
+    if as_json:
+        tell_json(document)
+        return
+    import yaml
+
+    instructions = document.pop("instructions")
+    shown = {field: value for field, value in document.items() if value not in (None, [], {})}
+    say(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=100) + "\n" + instructions)
+
+
+@command.command("run", epilog="Example: answerable agents run triage --input message='Where is my parcel?'")
+@click.argument("name")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=TEXT", help="An input; @FILE takes the text of a file.")
+@click.option("--source", help="What the agent's tools read.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def run(name: str, inputs: tuple[str, ...], source: str | None, as_json: bool) -> None:
+    """Asks the agent NAME and prints its reply: text, or JSON that fits its schema."""
+    values = dict(map(_input, inputs))
+
+    async def ask(service: "Service", principal: "Principal") -> "AgentReply":
+        return await service.agents.run(name, values, principal, source=source)
+
+    with progress("Asking …"):
+        reply = with_service(ask)
+    if as_json:
+        tell_json(reply.model_dump(mode="json"))
+    elif isinstance(reply.reply, str):
+        say(reply.reply)
+    else:
+        tell_json(reply.reply)
+
+
+def _input(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"Write --input NAME=TEXT, not {text!r}.")
+    if not value.startswith("@"):
+        return name, value
+    from answerable.core.errors import UserError
+
+    try:
+        return name, Path(value[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{value[1:]} cannot be read: {error}", code="input_unreadable") from error
 
 
 @command.command("check")
@@ -52,7 +113,7 @@ def check(names: tuple[str, ...], case: str | None, as_json: bool) -> None:
     from answerable.settings import load_settings
 
     settings_with = partial(load_settings, store=":memory:", models={})
-    _tell(replay(chosen_cases(names, case), settings_with, principal()), as_json)
+    _tell(replay(chosen_cases(names, case, settings_with().agent_places), settings_with, principal()), as_json)
 
 
 @command.command("record")
@@ -72,11 +133,12 @@ def record(names: tuple[str, ...], case: str | None, model: str | None, same_rep
 
     if same_replies:
         settings_with = partial(load_settings, store=":memory:", models={})
-        _tell(replay(chosen_cases(names, case), settings_with, principal(), renew=True), as_json)
+        chosen = chosen_cases(names, case, settings_with().agent_places)
+        _tell(replay(chosen, settings_with, principal(), renew=True), as_json)
     settings = load_settings(store=":memory:", model=model)
     if not settings.models_config.named():
         raise OperatorError("No language model is set.", code="model_missing", hint="Give --model provider:name.")
-    _tell(record(chosen_cases(names, case), settings, principal()), as_json)
+    _tell(record(chosen_cases(names, case, settings.agent_places), settings, principal()), as_json)
 
 
 def _tell(results: "AsyncIterator[CaseResult]", as_json: bool) -> NoReturn:

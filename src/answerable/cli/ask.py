@@ -14,6 +14,7 @@ from answerable.cli.session import principal
 
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer
+    from answerable.core.context import Principal
     from answerable.core.events import Event
     from answerable.core.ids import RunId, ThreadId
     from answerable.engine.steps.understand import Mode
@@ -34,6 +35,11 @@ class AskOptions:
     output: Path | None
     rows: int
     as_json: bool
+    as_user: str | None
+
+    @property
+    def principal(self) -> "Principal":
+        return principal(self.as_user)
 
 
 @click.command(
@@ -70,9 +76,10 @@ class AskOptions:
 )
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write all rows to this file.")
 @click.option("--rows", type=click.IntRange(min=0), help="Most rows to print; 20 for people, 10,000 for programs.")
+@click.option("--as", "as_user", metavar="USER", help="Ask as this user of access.yaml would, and see what they see.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(as_json: bool, rows: int | None, **options: object) -> None:
-    """Ask QUESTION in plain words, as `SQL: SELECT …`, or as `PYTHON: …`."""
+    """Ask QUESTION in plain words, as `SQL: SELECT …`, `CYPHER: MATCH …` or `PYTHON: …`."""
     from answerable.settings import load_settings
 
     if (options["question"] is None) == (options["plan"] is None):
@@ -88,7 +95,7 @@ def command(as_json: bool, rows: int | None, **options: object) -> None:
 
 async def _ask(settings: "Settings", options: AskOptions) -> int:
     named = next(iter(options.sources), settings.source)
-    sources = settings.open_sources(any_location=True, expect=(named, principal()))
+    sources = settings.open_sources(any_location=True, expect=(named, options.principal))
     try:
         # In a thread, so that the worker of the source starts meanwhile.
         app = await asyncio.to_thread(import_module, "answerable.app")
@@ -107,16 +114,24 @@ def _load_rendering(event: "Event") -> None:
 
 
 async def _carried_out(service: "Service", options: AskOptions) -> int:
+    if options.as_user is not None:
+        service.access.acting_as(options.as_user, principal())
     thread = _thread(options)
     answer = await _answered(service, options, thread, options.choice)
     # Asks back only where a person sits at both ends; a program gets the choices and exit code 3.
-    if answer.choices and not options.as_json and sys.stdin.isatty() and sys.stdout.isatty():
+    if (
+        answer.status == "clarify"
+        and answer.choices
+        and not options.as_json
+        and sys.stdin.isatty()
+        and sys.stdout.isatty()
+    ):
         tell_answer(options.question, answer)
         chosen = click.prompt("Which one", type=click.IntRange(1, len(answer.choices)))
         answer = await _answered(service, options, thread, chosen)
     if options.output is not None and answer.provenance.artifact is not None:
-        await _write(service, answer, options.output)
-    answer = await service.answers.with_rows(answer, options.rows, principal())
+        await _write(service, answer, options)
+    answer = await service.answers.with_rows(answer, options.rows, options.principal)
     if options.as_json:
         tell_json({**answer.model_dump(mode="json"), "thread_id": thread})
     elif options.plan_only and answer.kind == "text":
@@ -130,10 +145,10 @@ async def _answered(service: "Service", options: AskOptions, thread: "ThreadId",
     with progress("Reading, then asking the data …") as show:
         run = await _begun(service, options, thread, choice)
         if show is not None:
-            async for event in service.runs.events(run, principal()):
+            async for event in service.runs.events(run, options.principal):
                 if text := progress_text(event):
                     show(text)
-        return await service.runs.wait(run, principal())
+        return await service.runs.wait(run, options.principal)
 
 
 async def _begun(service: "Service", options: AskOptions, thread: "ThreadId", choice: int | None) -> "RunId":
@@ -142,7 +157,7 @@ async def _begun(service: "Service", options: AskOptions, thread: "ThreadId", ch
     if options.plan is not None:
         source = next(iter(options.sources), None)
         document = _document(options.plan)
-        return await service.questions.begin_query("plan", document, principal(), source=source, thread=thread)
+        return await service.questions.begin_query("plan", document, options.principal, source=source, thread=thread)
     request = QuestionRequest(
         options.question,
         options.sources,
@@ -152,7 +167,7 @@ async def _begun(service: "Service", options: AskOptions, thread: "ThreadId", ch
         mode=options.mode,
         plan_only=options.plan_only,
     )
-    return await service.questions.begin(request, principal())
+    return await service.questions.begin(request, options.principal)
 
 
 def _document(path: Path) -> object:
@@ -166,11 +181,12 @@ def _document(path: Path) -> object:
         raise UserError(f"{path} cannot be read: {error}", code="plan_invalid") from error
 
 
-async def _write(service: "Service", answer: "Answer", output: Path) -> None:
+async def _write(service: "Service", answer: "Answer", options: AskOptions) -> None:
     from answerable.answers.export import export, format_of
 
-    path = await service.answers.rows_path(answer, principal())
-    write_whole(output, export(path, format_of(output)))
+    path = await service.answers.rows_path(answer, options.principal)
+    assert options.output is not None
+    write_whole(options.output, export(path, format_of(options.output)))
 
 
 def _thread(options: AskOptions) -> "ThreadId":

@@ -333,7 +333,8 @@ def _tell(report: "Report") -> None:
     for result in report.results:
         if result.outcome not in ("correct", "declined"):
             offered = " (the right reading was offered)" if result.offered else ""
-            say(f"{result.outcome:8} {result.id}{offered}")
+            reason = f": {result.reason}" if result.reason else ""
+            say(f"{result.outcome:8} {result.id}{offered}{reason}")
     say(
         f"{report.correct} of {report.cases} right ({report.accuracy:.1%}); answered {report.coverage:.1%}, "
         f"of these right {report.precision:.1%}; asked back {report.asked}, right reading offered {report.offered}; "

@@ -8,13 +8,17 @@ from importlib import import_module
 import click
 
 COMMANDS = {
+    "access": ("answerable.cli.access", "Check and explain the rules about who may see what."),
     "agents": ("answerable.cli.agents", "List agents, and try them with their cases."),
     "ask": ("answerable.cli.ask", "Ask a question in plain words of files or a database."),
     "demo": ("answerable.cli.demo", "Answer sample questions on bundled data, then serve the page."),
     "doctor": ("answerable.cli.doctor", "Show what this machine offers and where generated code can run."),
     "eval": ("answerable.cli.evaluate", "Measure how many questions are answered right; keep golden cases."),
+    "graph": ("answerable.cli.graph", "Check and run graphs of steps and agents."),
+    "login": ("answerable.cli.login", "Sign in, and get a token for programs that lasts as long as it is used."),
     "models": ("answerable.cli.models", "Try the language models that are set."),
     "names": ("answerable.cli.names", "Show and change what tables and columns are called and mean."),
+    "okta": ("answerable.cli.okta", "Sync an Okta tenant, or simulate one."),
     "replay": ("answerable.cli.replay", "Run a recorded answer again and compare the rows."),
     "runs": ("answerable.cli.runs", "List, show, compare, cancel and continue recorded runs."),
     "sandbox": ("answerable.cli.sandbox", "Run Python where it can do no harm."),
@@ -22,6 +26,8 @@ COMMANDS = {
     "settings": ("answerable.cli.settings", "Show how Answerable is set up, and what was spent."),
     "sources": ("answerable.cli.sources", "Add and remove sources, show what they hold."),
     "threads": ("answerable.cli.threads", "List, read, rename, share, fork and delete conversations."),
+    "worker": ("answerable.cli.worker", "Carry out runs that servers leave to workers."),
+    "users": ("answerable.cli.users", "Let people sign in, change their roles, keep them out."),
 }
 
 _GARBAGE_EVERY = 300_000

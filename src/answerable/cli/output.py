@@ -42,6 +42,16 @@ def tell_json(document: Any) -> None:
     sys.stdout.buffer.flush()
 
 
+def json_or_text(text: str) -> Any:
+    """A value of the command line: JSON if it is JSON, else the text itself."""
+    import orjson
+
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+
+
 def tell_error(error: AnswerableError, *, as_json: bool = False) -> int:
     if as_json:
         record = {"kind": kind_of(error), "code": error.stable_code, "message": str(error), "hint": error.hint}

@@ -8,13 +8,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import exit_code, json_option, progress, say, tell_answer, tell_json, tell_table, write_whole
+from answerable.cli.output import (
+    exit_code,
+    json_option,
+    json_or_text,
+    progress,
+    say,
+    tell_answer,
+    tell_json,
+    tell_table,
+    write_whole,
+)
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer
     from answerable.core.context import Principal
-    from answerable.core.events import Event
+    from answerable.core.events import Event, Verdict
+    from answerable.core.values import Json
     from answerable.engine.timeline import Timeline
     from answerable.service import Service
     from answerable.service.comparison import RunComparison
@@ -71,7 +82,7 @@ def resume(as_json: bool) -> None:
 
     async def go_on(service: "Service", principal: "Principal") -> int:
         count = await service.runs.resume_patiently(principal)
-        await service.runs.idle()
+        await service.runs.carrier.idle()
         return count
 
     count = with_service(go_on)
@@ -102,15 +113,21 @@ def cancel(run: str, as_json: bool) -> None:
 @command.command("approve")
 @click.argument("run")
 @click.argument("step")
-@click.option("--refuse", is_flag=True, help="Refuse what the run asked instead.")
+@click.option("--refuse", is_flag=True, help="Reject what the run asked instead.")
+@click.option("--edit", metavar="JSON", help="Approve with this instead of what was shown.")
+@click.option("--respond", metavar="JSON", help="Give this as the answer, or as the result of what has happened.")
 @click.option("--note", help="Why; it is recorded.")
 @json_option
-def approve(run: str, step: str, refuse: bool, note: str | None, as_json: bool) -> None:
-    """Approve STEP of RUN, which waits for it, and wait for the run to end."""
+def approve(
+    run: str, step: str, refuse: bool, edit: str | None, respond: str | None, note: str | None, as_json: bool
+) -> None:
+    """Decide about STEP of RUN, which waits for it, and wait for the run to end."""
     from answerable.core.ids import RunId
 
+    verdict, data = _verdict(refuse, edit, respond)
+
     async def decide(service: "Service", principal: "Principal") -> "Answer":
-        await service.runs.decide(RunId(run), step, principal, approved=not refuse, note=note)
+        await service.runs.decide(RunId(run), step, principal, verdict=verdict, note=note, data=data)
         return await service.runs.wait(RunId(run), principal)
 
     with progress("Going on …"):
@@ -297,3 +314,15 @@ def _summary(record: "RunRecord") -> dict[str, object]:
         "finished_at": record.finished_at,
         "error_code": record.error_code,
     }
+
+
+def _verdict(refuse: bool, edit: str | None, respond: str | None) -> "tuple[Verdict, Json]":
+    from answerable.core.errors import UserError
+
+    if refuse + (edit is not None) + (respond is not None) > 1:
+        raise UserError("Give one of --refuse, --edit and --respond.", code="decision_invalid")
+    if edit is not None:
+        return "edit", json_or_text(edit)
+    if respond is not None:
+        return "respond", json_or_text(respond)
+    return ("reject" if refuse else "approve"), None

@@ -23,7 +23,7 @@ def command(
     """Serve the HTTP API and the page until interrupted.
 
     A server that other machines can reach (--host 0.0.0.0) needs a token. It prints a link that holds one; programs
-    send it as `Authorization: Bearer TOKEN`.
+    send it as `Authorization: Bearer TOKEN`. With an access.yaml people sign in instead.
     """
     from answerable.gateway.server import serve
     from answerable.settings import load_settings
@@ -35,9 +35,9 @@ def command(
     if named:
         # The first source of the command line becomes the default: it is what the person wants to ask.
         settings = settings.model_copy(update={"sources": {**settings.sources, **named}, "source": next(iter(named))})
-    if for_everybody and not settings.is_local:
+    if for_everybody and not (settings.is_local or settings.has_identities):
         say(f"Warning: everybody who reaches {settings.host} can read all data, change it and run programs.", err=True)
-    needs_token = with_token or not (settings.is_local or for_everybody)
+    needs_token = with_token or not (settings.is_local or for_everybody or settings.has_identities)
     serve(settings, allow_hosts=allow_host, needs_token=needs_token)
 
 

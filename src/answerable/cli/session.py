@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from answerable.core.context import LOCAL, Principal
+from answerable.core.context import LOCAL, Principal, person
 
 if TYPE_CHECKING:
     from answerable.service import Service
@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def principal() -> Principal:
-    """The person at the machine. Every command acts for the one local user until identities are configured."""
-    return LOCAL
+def principal(user: str | None = None) -> Principal:
+    """The person at the machine, to whom no access rule applies: they can read the files themselves. With `user`, the
+    user of that name, whom a command can act for to show what they see."""
+    return LOCAL if user is None else person(user)
 
 
 def with_service(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import json_option, progress, say, tell_json, tell_table
+from answerable.cli.output import json_option, progress, say, tell_json, tell_table, write_whole
 from answerable.cli.session import with_service
 from answerable.core.terminal import printable
 
@@ -60,9 +60,23 @@ def show(source: str, as_json: bool) -> None:
 @click.option("--name", help="How it is called from now on; else after the file, folder or database.")
 @click.option("--copy", is_flag=True, help="Copy the file into the home folder, as an upload on the page does.")
 @click.option("--replace", is_flag=True, help="With --copy: take the place of a file of the same name.")
+@click.option("--base-url", help="LOCATION is the OpenAPI document of an API, whose paths begin here.")
+@click.option("--secret-env", help="With --base-url: the environment variable that holds the API's credential.")
+@click.option("--secret-header", help="With --base-url: its header, as `X-Api-Key` or `Authorization: SSWS`.")
+@click.option("--entity", "entities", multiple=True, help="With --base-url: only this entity; may be repeated.")
 @json_option
-def add(location: str, name: str | None, copy: bool, replace: bool, as_json: bool) -> None:
-    """Add LOCATION, a file, a folder or a database URL, to the sources that can be asked by name.
+def add(
+    location: str,
+    name: str | None,
+    copy: bool,
+    replace: bool,
+    base_url: str | None,
+    secret_env: str | None,
+    secret_header: str | None,
+    entities: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Add LOCATION, a file, a folder, a database URL or an API, to the sources that can be asked by name.
 
     Files stay where they are unless --copy is given. A password in a URL is stored readable by you alone, and never
     shown. The source is then read; exit code 1 when that fails (it stays added).
@@ -70,6 +84,8 @@ def add(location: str, name: str | None, copy: bool, replace: bool, as_json: boo
 
     if replace and not copy:
         raise click.UsageError("--replace goes with --copy.")
+    if base_url is None and (secret_env or secret_header or entities):
+        raise click.UsageError("--secret-env, --secret-header and --entity go with --base-url.")
 
     async def added(service: "Service", principal: "Principal") -> "SourceSummary":
         if copy:
@@ -79,7 +95,18 @@ def add(location: str, name: str | None, copy: bool, replace: bool, as_json: boo
                 path.name, pieces, principal, source=name, replace=replace, announced=path.stat().st_size
             )
             return await service.sources.wait(stored.source.name, principal)
-        summary = await service.sources.add(location, principal, name=name)
+        if base_url is not None:
+            summary = await service.sources.add_api(
+                location,
+                base_url,
+                principal,
+                name=name,
+                secret_env=secret_env,
+                secret_header=secret_header,
+                entities=entities,
+            )
+        else:
+            summary = await service.sources.add(location, principal, name=name)
         return await service.sources.wait(summary.name, principal)
 
     with progress("Reading it …"):
@@ -175,6 +202,41 @@ def questions(source: str, as_json: bool) -> None:
     else:
         for question in found:
             say(question)
+
+
+@command.command("learn")
+@click.argument("source")
+@click.option("--accept", is_flag=True, help="Put what was learned in force at once.")
+@click.option("--review", type=click.Path(dir_okay=False, path_type=Path), help="Write the proposal to this file.")
+@click.option("--max-tokens", type=click.IntRange(min=1_000), default=100_000, show_default=True)
+@json_option
+def learn(source: str, accept: bool, review: Path | None, max_tokens: int, as_json: bool) -> None:
+    """Let a model write what people call the things of SOURCE, and questions with statements.
+
+    All of it is checked against the data. Without --accept nothing changes: read the proposal, edit it, and put it in
+    force with `answerable names write SOURCE FILE`. `answerable names undo` takes it back.
+    """
+    with progress("Asking a model, then checking what it says …"):
+        learned = with_service(
+            lambda service, principal: service.learning.learn(source, principal, accept=accept, max_tokens=max_tokens)
+        )
+    if review is not None:
+        write_whole(review, [learned.text.encode()])
+    if as_json:
+        tell_json(learned.model_dump(mode="json"))
+        return
+    if review is None and not accept:
+        say(learned.text)
+    added = ", ".join(f"{count} {name}" for name, count in learned.added.model_dump().items())
+    say(f"New: {added}; {learned.usage.input_tokens + learned.usage.output_tokens:,} tokens.")
+    for each in learned.left_out:
+        say(f"Left out: {each.what}: {each.reason}")
+    if learned.accepted:
+        say(f"In force now. To take it back: answerable names history {source}, then names undo.")
+    elif review is not None:
+        say(f"Nothing has changed. To put it in force: answerable names write {source} {review}")
+    else:
+        say("Nothing has changed. --review FILE writes the proposal to a file, --accept puts it in force.")
 
 
 def _file(location: str) -> Path:

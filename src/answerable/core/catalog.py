@@ -5,6 +5,8 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Literal, Protocol
 
+from pydantic import Field
+
 from answerable.core.values import ColumnType, Frozen, Language, Scalar
 
 
@@ -52,6 +54,20 @@ class SecretColumn(Frozen):
     reason: str
 
 
+class Connection(Frozen):
+    """Which nodes of a graph a relationship leads from and to."""
+
+    from_table: str
+    to_table: str
+    from_column: str | None = None
+    """The column of the relationship's table that shows the key of the node it leads from. None if the relationship
+    connects more than one pair of tables, or a node has no key."""
+    to_column: str | None = None
+    from_key: str | None = None
+    """The property of `from_table` that `from_column` shows."""
+    to_key: str | None = None
+
+
 class Table(Frozen):
     name: str
     columns: tuple[Column, ...]
@@ -63,6 +79,8 @@ class Table(Frozen):
     label: str | None = None
     synonyms: tuple[str, ...] = ()
     description: str | None = None
+    connections: tuple[Connection, ...] = ()
+    """The pairs of node tables that a relationship of a graph connects. Empty for every other table."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, Column]:
@@ -116,11 +134,42 @@ class Measure(Frozen):
     unit: str | None = None
 
 
+class KnownQuestion(Frozen):
+    """A question with the statement that answers it, written in `semantic.yaml`."""
+
+    question: str
+    also: tuple[str, ...] = ()
+    """The same question in other words."""
+    sql: str
+    """Checked like any other SQL before it runs."""
+
+
 class Warning(Frozen):
     """Something that was left out or assumed while a source was read; shown to the user, never swallowed."""
 
     subject: str
     message: str
+
+
+class HiddenName(Frozen):
+    """A table or a column that exists, and that whoever asks may not see."""
+
+    table: str
+    column: str | None = None
+    """None for the whole table."""
+    rule: str | None = None
+    """The name of the rule that hides it; None if no rule allows it."""
+
+
+class AccessNote(Frozen):
+    """How a rule shapes what is seen of a table. It never tells how much is hidden."""
+
+    table: str
+    rule: str
+    effect: str
+    """In words: `rows of region West only`, `email is shown in part`."""
+    column: str | None = None
+    """The column that is masked; None for a rule about rows."""
 
 
 class Catalog(Frozen):
@@ -130,6 +179,7 @@ class Catalog(Frozen):
     tables: tuple[Table, ...]
     relationships: tuple[Relationship, ...] = ()
     measures: tuple[Measure, ...] = ()
+    questions: tuple[KnownQuestion, ...] = ()
     links: tuple[Link, ...] = ()
     fingerprint: str = ""
     """Changes whenever the data changes. Answers quote it."""
@@ -142,6 +192,12 @@ class Catalog(Frozen):
     """The columns that are left out because they hold secrets."""
     functions: tuple[str, ...] = ()
     """Functions of the database's own that queries may call because the operator says so: `schema.name`."""
+    notes: tuple[AccessNote, ...] = Field(default=(), exclude=True)
+    """How access rules shape what this catalog shows. Empty for somebody to whom none applies."""
+    hidden: tuple[HiddenName, ...] = Field(default=(), exclude=True)
+    """What access rules hide, so that an error can tell what may not be seen from what does not exist."""
+    contact: str | None = Field(default=None, exclude=True)
+    """Whom to ask for access to what is hidden."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, Table]:

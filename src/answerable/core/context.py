@@ -10,11 +10,13 @@ class Visibility:
     """What a principal may see, as the key of caches.
 
     Catalogs, value indexes, readers and statistics are cached by visibility, so only principals who may see the same
-    data share them. Today a principal sees all data of the tenant. Rules about rows and columns will become fields of
-    this class; caches then separate principals with different rules.
+    data share them.
     """
 
     tenant: TenantId
+    rules: str = ""
+    """A digest of the access rules that apply, with the attributes that they use. Empty for a principal who sees all
+    data of the tenant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +34,29 @@ class Principal:
     attributes: tuple[tuple[str, str], ...] = ()
     """Facts about the person for row rules, such as a region. Pairs instead of a dict, so that a principal is hashable
     and can be a key."""
+    own_only: bool = False
+    """Whether stores return only what belongs to this person: runs, threads, answers. Set by the doors for everybody
+    who signs in; the one person of an installation without identities sees all of the tenant."""
 
     @property
-    def visibility(self) -> Visibility:
-        return Visibility(self.tenant)
+    def is_at_the_machine(self) -> bool:
+        """Whether this is the local user, who can read the files themselves. No access rule applies to them."""
+        return self == LOCAL
+
+    def seeing_all(self) -> "Principal":
+        """The local user: for code that compares the rules with all of the data, after it has asked for permission."""
+        return LOCAL
 
 
 HOME_TENANT = TenantId("local")
 """The tenant of an installation without identities. Its files lie in the home folder itself."""
 LOCAL = Principal(HOME_TENANT, UserId("local"))
 """The one person of an installation without identities. Only the doors use it."""
+
+
+def person(user: str, tenant: TenantId = HOME_TENANT) -> Principal:
+    """Somebody who is known by name. What they may see, the access rules say."""
+    return Principal(tenant, UserId(user), own_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
     AnswerableError
     ├── UserError              whoever asked: change the question, the file name, the plan
     │   ├── NotFoundError      the named thing does not exist (or is not yours)
+    │   ├── SignInError        whoever asked has not shown who they are
     │   ├── SemanticError      `semantic.yaml` is wrong; names line and field
     │   └── GraphError         a graph that cannot run; names the node
     ├── RefusedError           the rules say no: asking again will not help
@@ -10,6 +11,7 @@
     │   └── FileError          a file that cannot be used as it is: damaged, empty, or not what its name says
     ├── LimitError             a limit was reached: narrow the question or raise the limit
     ├── TransientError         nobody: trying again later may help; the engine retries these
+    ├── TooManyError           whoever asked too often: after a while they may again
     ├── OperatorError          whoever runs Answerable: settings, disk, damaged or newer store
     └── InternalError          us: a defect
 
@@ -44,6 +46,10 @@ class NotFoundError(UserError):
     code = "not_found"
 
 
+class SignInError(UserError):
+    code = "sign_in_required"
+
+
 class SemanticError(UserError):
     code = "semantic_invalid"
 
@@ -55,6 +61,18 @@ class GraphError(UserError):
 class RefusedError(AnswerableError):
     code = "refused"
     exit_code = 4
+
+
+def not_visible(what: str, rule: str | None, contact: str | None, reason: str | None = None) -> RefusedError:
+    """For something that exists and may not be seen. What does not exist has errors of its own: the two never look
+    alike. `rule`: the name of the rule that hides it; None if no rule allows it. `contact`: whom to ask for access."""
+    by = f"by rule {rule!r}" if rule is not None else "as no rule allows it"
+    return RefusedError(
+        f"You may not see {what}, {by}." + (f" {reason}" if reason else ""),
+        code="access_denied",
+        hint=f"Ask {contact or 'whoever runs this installation'} for access.",
+        rule=rule,
+    )
 
 
 class SourceError(AnswerableError):
@@ -74,6 +92,12 @@ class TransientError(AnswerableError):
     code = "try_again"
 
 
+class TooManyError(AnswerableError):
+    """The detail `retry_after` says after how many seconds."""
+
+    code = "too_many_requests"
+
+
 class OperatorError(AnswerableError):
     code = "operator"
 
@@ -84,6 +108,7 @@ class InternalError(AnswerableError):
 
 KINDS: tuple[type[AnswerableError], ...] = (
     NotFoundError,
+    SignInError,
     SemanticError,
     GraphError,
     UserError,
@@ -92,6 +117,7 @@ KINDS: tuple[type[AnswerableError], ...] = (
     SourceError,
     LimitError,
     TransientError,
+    TooManyError,
     OperatorError,
     InternalError,
 )

@@ -8,10 +8,13 @@ and every step creates at least two.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from answerable.core.ids import NodeId, RunId
 from answerable.core.values import Json
+
+Verdict = Literal["approve", "reject", "edit", "respond"]
+"""What a person decides: go on; do not; go on with other data; go on with this answer or result."""
 
 
 @dataclass(slots=True)
@@ -121,6 +124,10 @@ class ApprovalRequested(_Event):
     node: NodeId
     prompt: str
     effect: Json = None
+    lasting: bool = False
+    """Whether the decision counts however often the step is started again, and not for its next attempt alone."""
+    until: float | None = None
+    """When the step goes on without a decision, in seconds since the epoch. None: never."""
 
 
 @dataclass(slots=True)
@@ -130,6 +137,10 @@ class ApprovalDecided(_Event):
     approved: bool
     by: str
     note: str | None = None
+    verdict: Verdict | None = None
+    """None in events of earlier versions: `approved` says it all."""
+    data: Json = None
+    """With `edit` what to go on with, with `respond` the answer or the result."""
 
 
 @dataclass(slots=True)

@@ -45,6 +45,11 @@ def new_edit_id() -> EditId:
     return EditId("edt_" + _sortable())
 
 
+def eval_of(run: RunId) -> EvalId:
+    """The id of the measurement that a request starts, from the id that was chosen for the request."""
+    return EvalId("evl_" + run.removeprefix("run_"))
+
+
 def new_eval_id() -> EvalId:
     return EvalId("evl_" + _sortable())
 

@@ -1,6 +1,6 @@
 """Text that is safe to print on a terminal."""
 
-_KEPT = "\n\t\u00a0\u2009\u202f"
+_PRINTED_AS_IT_IS = "\n\t\u00a0\u2009\u202f"
 """Line breaks, tabs, and the spaces of numbers and units."""
 
 
@@ -9,4 +9,4 @@ def printable(text: str) -> str:
     terminal shows, its title or its clipboard, or reverse the order of what follows."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c in _KEPT else "·" for c in text.replace("\r\n", "\n"))
+    return "".join(c if c.isprintable() or c in _PRINTED_AS_IT_IS else "·" for c in text.replace("\r\n", "\n"))

@@ -42,6 +42,7 @@ class EngineDependencies:
         return call
 
     async def _attempt(self, step: Step) -> Json:
+        step.journal.check_budget()
         step.journal.record(StepStarted, step.id, step.attempt)
         if step.node.effect:
             # The start must be on disk before the effect happens: after a crash it is the only trace of the effect.

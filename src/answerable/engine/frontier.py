@@ -55,7 +55,7 @@ class Frontier:
         """How many parents and events each node still waits for."""
         self._blocked: set[NodeId] = set()
         """Nodes whose failure or skip also skips the nodes after them."""
-        self._ready: list[Node] = []
+        self._ready: deque[Node] = deque()
         self._rejected: deque[NodeId] = deque()
         """Skipped nodes whose effect on other nodes is not worked out yet."""
         self._verdicts: list[tuple[NodeId, str]] = []
@@ -81,7 +81,11 @@ class Frontier:
         if not self._running and not self._ready:
             self._give_up_waiting()
         free = self._limit - self._running
-        taken, self._ready = self._ready[:free], self._ready[free:]
+        if len(self._ready) <= free:
+            taken = list(self._ready)
+            self._ready.clear()
+        else:
+            taken = [self._ready.popleft() for _ in range(free)]
         self._running += len(taken)
         return taken
 

@@ -15,11 +15,14 @@ from answerable.core.errors import GraphError
 from answerable.core.ids import NodeId
 from answerable.core.validation import first_problem
 from answerable.core.values import Frozen, Json
+from answerable.engine.budget import RunBudget
 
 Strategy = Literal["sequential", "levels", "eager", "events"]
 """`sequential`: one after the other; `levels`: all of a level, then the next; `eager`: as soon as the inputs are there;
 `events`: like eager, and a node may also wait for a named event."""
 
+Filling = Literal["text", "value", "sql"]
+"""How a template is filled: as text, as a value that keeps its type, or as SQL whose references are literals."""
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "contains", "empty", "not_empty"]
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -59,6 +62,8 @@ class Node(Frozen):
     id: NodeId
     kind: str
     config: Json = None
+    bind: Mapping[str, Filling] = {}
+    """The fields of its config that are templates, which the outputs of the nodes in `after` fill before it runs."""
     after: tuple[NodeId, ...] = ()
     """The nodes whose outputs it takes. It starts when all of them have ended."""
     when: tuple[Condition, ...] = ()
@@ -98,6 +103,8 @@ class Graph(Frozen):
     early_stop: bool = False
     """Skip all later nodes if a first node (one without `after`) fails, or if no first node found anything."""
     concurrency: int | None = Field(default=None, ge=1)
+    budget: RunBudget | None = None
+    """What the run may use in all. Only that of the outermost graph counts."""
     output: NodeId | None = None
     """The node whose output is the run's. If None, the output of the only last node, or of all last nodes by id."""
 

@@ -4,6 +4,7 @@ A guard wraps the call of a step. It returns the call unchanged if the node does
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from random import Random
@@ -14,6 +15,7 @@ from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, LimitError, OperatorError, RefusedError, SourceError, TransientError
 from answerable.core.events import ApprovalRequested, StepOutput, StepRetried
 from answerable.core.file_errors import no_descriptors
+from answerable.core.hidden_paths import HiddenPaths
 from answerable.core.retry import Schedule, retry
 from answerable.core.values import Json
 from answerable.engine.graph import Node, Retry
@@ -22,6 +24,7 @@ from answerable.engine.steps.base import Step, Suspended
 Call: TypeAlias = Callable[[Step], Awaitable[Json]]
 
 STEP_TIMEOUT = "step_timeout"
+_log = logging.getLogger("answerable.engine")
 
 
 class Guard(Protocol):
@@ -58,6 +61,25 @@ class RequestedGuards:
         for guard in self._guards:
             call = guard(node, call)
         return call
+
+
+class HidePaths:
+    """Leaves paths of the server's disk out of the errors of steps before anything records them. The log has them."""
+
+    def __init__(self, hidden: HiddenPaths) -> None:
+        self._hidden = hidden
+
+    def __call__(self, node: Node, call: Call) -> Call:
+        async def without_paths(step: Step) -> Json:
+            try:
+                return await call(step)
+            except AnswerableError as error:
+                full_reason = error.message
+                if self._hidden.of(error).message != full_reason:
+                    _log.info("paths left out", extra={"fields": {"step": step.id, "reason": full_reason}})
+                raise
+
+        return without_paths
 
 
 class Timeout:
@@ -254,26 +276,46 @@ def fallback(node: Node, call: Call) -> Call:
     return replaced
 
 
+IN_DOUBT = "effect_in_doubt"
+"""The code of a failure after which nobody knows whether an effect has happened."""
+
+
 def approve_repetition(node: Node, call: Call) -> Call:
-    """Asks a person before an effect is repeated after a crash. An effect that was started and never reported may have
-    happened. Idempotent effects are repeated without asking: their target recognises the idempotency key."""
+    """Asks a person before an effect is repeated that may have happened: it was started and never reported, or it
+    failed in a way that leaves this open. The person says what its result was, or has it done once more, or left.
+    Idempotent effects are repeated without asking: their target recognises the idempotency key."""
     if not node.effect or node.idempotent:
         return call
 
     async def decided(step: Step) -> Json:
         past = step.past
         if past is None or not (past.unreported or past.approval):
-            return await call(step)
+            return await attempted(step)
         if past.approval is None:  # otherwise the question is already in the journal, and must not be asked twice
-            prompt = (
-                f"Step `{step.id}` was started, but the process stopped before it reported: it may have taken effect. "
-                "Find out, then approve to do it once more, or decline to leave it."
-            )
-            step.journal.record(ApprovalRequested, step.id, prompt, {"idempotency_key": step.idempotency_key})
+            ask(step, "was started, but the process stopped before it reported")
         if past.approval == "refused":
             raise RefusedError(f"Step `{step.id}` was not done again: this was declined.", code="effect_declined")
         if past.approval != "given":
             raise Suspended
-        return await call(step)
+        decision = past.decision
+        if decision is not None and decision.verdict == "respond":
+            return decision.data  # it happened, and this is its result
+        return await attempted(step)
+
+    async def attempted(step: Step) -> Json:
+        try:
+            return await call(step)
+        except AnswerableError as error:
+            if error.stable_code not in (IN_DOUBT, STEP_TIMEOUT):
+                raise
+            ask(step, f"did not report its end: {error.message.rstrip('.')}")
+            raise Suspended from error
+
+    def ask(step: Step, what: str) -> None:
+        prompt = (
+            f"Step `{step.id}` {what}. It may have taken effect. Find out. If it happened, respond with its result; "
+            "if it did not, approve to do it again; reject to leave it undone."
+        )
+        step.journal.record(ApprovalRequested, step.id, prompt, {"idempotency_key": step.idempotency_key})
 
     return decided

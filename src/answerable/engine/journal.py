@@ -28,6 +28,7 @@ from answerable.core.events import (
 )
 from answerable.core.ids import NodeId, RunId
 from answerable.core.values import Json
+from answerable.engine.budget import RunBudget, active_seconds
 from answerable.engine.segments import TEXT_CHANNEL, OpenSegments, is_text
 from answerable.store.base import Events, Lease, RunEnd
 
@@ -54,6 +55,11 @@ class Past:
     unreported: bool = False
     """Whether this attempt was started without an end in the journal: it may have had effects."""
     approval: Literal["asked", "given", "refused"] | None = None
+    decision: ApprovalDecided | None = None
+    lasting: bool = False
+    """Whether the approval counts however often the step is started again."""
+    until: float | None = None
+    """When it goes on without a decision."""
 
 
 class Journal:
@@ -73,6 +79,11 @@ class Journal:
         self.signals = [event for event in past if isinstance(event, StepOutput)]
         self.outputs = list(self.signals)
         """All output of steps except streamed text, also from before the run was continued."""
+        self.wakes: dict[NodeId, float] = {}
+        """When nodes that wait go on without a decision."""
+        self.budget: RunBudget | None = None
+        self._active_before = active_seconds(past)
+        self._began = clock.monotonic()
         self.listeners = [] if listeners is None else listeners
         """The list may change while the run goes on."""
         self.on_failure: Callable[[Exception], None] = lambda _: None
@@ -93,6 +104,11 @@ class Journal:
         self._segment_timer: asyncio.TimerHandle | None = None
         self._closed = False
         self._failure: Exception | None = None
+
+    def check_budget(self) -> None:
+        """Raises a `LimitError` if the run has used up what it may use."""
+        if self.budget is not None:
+            self.budget.check(self.outputs, self._active_before + self._now() - self._began)
 
     @property
     def durable(self) -> bool:
@@ -242,6 +258,18 @@ def asks(events: Sequence[Event], node: NodeId) -> bool:
     return past is not None and past.approval == "asked"
 
 
+def last_question(events: Sequence[Event], node: NodeId) -> tuple[ApprovalRequested | None, ApprovalDecided | None]:
+    """The last question that a node asked, and the decision on it."""
+    asked: ApprovalRequested | None = None
+    decided: ApprovalDecided | None = None
+    for event in events:
+        if isinstance(event, ApprovalRequested) and event.node == node:
+            asked, decided = event, None
+        elif isinstance(event, ApprovalDecided) and event.node == node:
+            decided = event
+    return asked, decided
+
+
 def _past_by_node(events: Sequence[Event]) -> dict[NodeId, Past]:
     past: dict[NodeId, Past] = {}
     for event in events:
@@ -249,12 +277,17 @@ def _past_by_node(events: Sequence[Event]) -> dict[NodeId, Past]:
             case StepFinished() | StepFailed() | StepSkipped():
                 past.setdefault(event.node, Past()).ended = event
             case StepStarted():
-                # A new entry: an approval counts only for the attempt that it was asked for.
-                past[event.node] = Past(attempt=event.attempt, unreported=True)
+                before = past.get(event.node)
+                if before is not None and before.lasting:
+                    before.attempt, before.unreported = event.attempt, True
+                else:  # a new entry: such an approval counts only for the attempt that it was asked for
+                    past[event.node] = Past(attempt=event.attempt, unreported=True)
             case StepRetried():
                 past[event.node] = Past(attempt=event.attempt + 1)
             case ApprovalRequested():
-                past.setdefault(event.node, Past()).approval = "asked"
+                asked = past.setdefault(event.node, Past())
+                asked.approval, asked.lasting, asked.until = "asked", event.lasting, event.until
             case ApprovalDecided():
-                past.setdefault(event.node, Past()).approval = "given" if event.approved else "refused"
+                decided = past.setdefault(event.node, Past())
+                decided.approval, decided.decision = "given" if event.approved else "refused", event
     return past

@@ -23,9 +23,11 @@ class Outcome:
     error: AnswerableError | None = None
     failed: NodeId | None = None
     """The critical node whose error is the run's."""
+    wake_at: float | None = None
+    """When a run that waits goes on by itself, in seconds since the epoch."""
 
 
-def reached(run: RunId, frontier: Frontier, status: RunStatus | None = None) -> Outcome:
+def reached(run: RunId, frontier: Frontier, status: RunStatus | None = None, wake_at: float | None = None) -> Outcome:
     """The outcome of a graph, once no more nodes run. `status` overrides the status, for a run that was cancelled."""
     # A run that waits has not ended yet, and a cancelled one ends as cancelled whatever failed before.
     failed = None if frontier.held or status else _failed(frontier)
@@ -38,6 +40,7 @@ def reached(run: RunId, frontier: Frontier, status: RunStatus | None = None) -> 
         output=None if failed or frontier.held or status else _output(frontier),
         error=frontier.errors.get(failed) if failed else None,
         failed=failed,
+        wake_at=wake_at,
     )
 
 

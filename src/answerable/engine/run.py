@@ -15,8 +15,10 @@ from answerable.core.events import (
     RunFinished,
     RunResumed,
     RunStarted,
+    Verdict,
 )
 from answerable.core.ids import NodeId
+from answerable.core.values import Json
 from answerable.engine.dependencies import EngineDependencies
 from answerable.engine.graph import Graph
 from answerable.engine.guards import Guard, default_guards
@@ -125,9 +127,10 @@ class Engine:
         context: RunContext,
         node: NodeId,
         *,
-        approved: bool,
+        verdict: Verdict,
         by: str,
         note: str | None = None,
+        data: Json = None,
         lease: Lease | None = None,
     ) -> None:
         """Stores a person's decision for a run that no process carries out. `resume` then continues the run."""
@@ -135,7 +138,7 @@ class Engine:
         journal = Journal(context, self._dependencies.clock, self._events, past=past, lease=lease)
         if not asks(past, node):
             raise UserError(f"Step `{node}` of {context.run} waits for no decision.", code="approval_not_asked")
-        journal.record(ApprovalDecided, node, approved, by, note)
+        journal.record(ApprovalDecided, node, verdict != "reject", by, note, verdict, data)
         await journal.close()
 
     def _started(self, live: LiveRun, run: Coroutine[Any, Any, Outcome]) -> LiveRun:
@@ -166,6 +169,7 @@ class Engine:
         return past
 
     async def _carry_out(self, live: LiveRun, graph: Graph, journal: Journal) -> Outcome:
+        journal.budget = graph.budget
         walk = Walk(self._dependencies, graph, journal)
         try:
             live.set_out()
@@ -175,7 +179,8 @@ class Engine:
             # Only from here on: the flush above raises its own failure, and the walk has not begun.
             journal.on_failure = walk.give_up
             async with self._turns.turn(live.place):
-                outcome = reached(journal.context.run, await walk.to_end())
+                frontier = await walk.to_end()
+            outcome = reached(journal.context.run, frontier, wake_at=min(journal.wakes.values(), default=None))
         except asyncio.CancelledError:
             return await self._cancelled(live, walk, journal)
         # No cancellation between here and the end: a run must not be stored as both finished and cancelled.

@@ -24,6 +24,7 @@ def produced_record(node: NodeId, produced: Produced, *, with_sample: bool = Fal
         language=produced.language,
         sandbox=produced.sandbox,
         inputs=produced.inputs,
+        values=produced.values,
         fingerprint=produced.fingerprint,
         last_sync=produced.last_sync,
         artifact=produced.frame.artifact,

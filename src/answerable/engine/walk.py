@@ -14,7 +14,7 @@ from answerable.core.ids import NodeId
 from answerable.engine.dependencies import EngineDependencies, as_stored, typed
 from answerable.engine.frontier import Frontier
 from answerable.engine.graph import Graph, Node
-from answerable.engine.journal import Journal
+from answerable.engine.journal import Journal, Past
 from answerable.engine.outcome import Outcome, error_in, reached
 from answerable.engine.steps.base import Step, Suspended
 
@@ -95,10 +95,19 @@ class Walk:
         if past is not None and isinstance(past.ended, StepFinished | StepFailed):
             self._fold(past.ended)
             return
+        if past is not None and past.approval == "asked" and not self._is_due(past):  # nobody has decided yet
+            if past.until is not None:
+                journal.wakes[id] = past.until
+            frontier.hold(node.id)
+            return
 
         event = frontier.happened.get(node.on) if node.on else None
         step = Step(node, frontier.inputs(node), journal, self, id, event, past, frontier.missing(node))
         self._tasks[node.id] = self._loop.create_task(self._run(step))
+
+    def _is_due(self, past: Past) -> bool:
+        """Whether the time has come at which a node goes on without a decision."""
+        return past.until is not None and past.until <= self._dependencies.clock.now().timestamp()
 
     async def _run(self, step: Step) -> None:
         journal, clock = self._journal, self._dependencies.clock

@@ -27,6 +27,8 @@ class Attempt:
     rows: Rows = ()
     """All rows of an answer."""
     code: str | None = None
+    reason: str | None = None
+    """Why there is no answer, after a failure."""
     thread: str | None = None
     """The conversation in which a follow-up can be asked."""
     spent: Spent = NO_COST
@@ -115,7 +117,7 @@ async def _attempt(answerer: Answerer, case: Case, force: bool, thread: str | No
     try:
         attempt = await answerer.attempt(case, force=force, thread=thread)
     except AnswerableError as error:
-        attempt = Attempt("failed", code=error.stable_code, thread=thread)
+        attempt = Attempt("failed", code=error.stable_code, reason=error.message, thread=thread)
     return replace(attempt, spent=attempt.spent.model_copy(update={"seconds": round(perf_counter() - began, 3)}))
 
 
@@ -127,6 +129,7 @@ async def _scored(case: Case, attempt: Attempt, answerer: Answerer, loose: bool)
             offered=offered,
             unanswerable=case.unanswerable,
             code=attempt.code,
+            reason=attempt.reason,
             spent=attempt.spent,
         )
 

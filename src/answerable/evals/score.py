@@ -33,6 +33,8 @@ class Scored(Frozen):
     """Whether the data cannot answer the case: then only `declined` is right."""
     code: str | None = None
     """The program that ran, or the code of the error after a failure."""
+    reason: str | None = None
+    """The sentence of the error after a failure."""
     spent: Spent = Field(default=Spent(), exclude=True)
     """Time and cost. Only `evals/measured.py` reports them, so they are excluded from JSON here."""
 

@@ -1,22 +1,29 @@
 """Who is asking, and what a route may use: a route's parameter list is its access rule."""
 
+from collections.abc import Iterator
 from hashlib import sha256
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Header, Path, Request
 
 from answerable.core.context import LOCAL, Principal
-from answerable.core.ids import RunId, ThreadId, new_run_id
+from answerable.core.errors import SignInError
+from answerable.core.ids import RunId, TenantId, ThreadId, new_run_id
 from answerable.gateway.middleware import STREAMED
 from answerable.gateway.wire import RUN_ID, THREAD_ID
 from answerable.service import Service
 from answerable.service.keyed_requests import KeyedAttempt
 
+if TYPE_CHECKING:
+    from answerable.access.policy import Action
+
+SESSION_COOKIE = "answerable_session"
 KEY = r"^[\x21-\x7e]{1,200}$"
 IdempotencyKey = Annotated[
     str | None,
     Header(pattern=KEY, description="Who repeats a request with the same key within a day gets the same run or reply."),
 ]
+
 
 # Dependencies are coroutines, however little they do: FastAPI calls a plain function in a thread of its own.
 
@@ -26,9 +33,44 @@ async def service_of(request: Request) -> Service:
     return service
 
 
-async def principal_of() -> Principal:
-    """Everyone is the one local user until identities are configured."""
-    return LOCAL
+async def principal_of(request: Request, service: Annotated[Service, Depends(service_of)]) -> Principal:
+    """Everyone is the one local user until identities are configured. From then on nobody is, over HTTP: the local user
+    is the person at the machine, to whom no rule applies. Who asks, the key or the session alone says."""
+    if not service.access.is_on_for(LOCAL.tenant):
+        return LOCAL
+    await service.identity.refresh(LOCAL.tenant)
+    for secret in (*_sent_keys(request), session_token(request)):
+        found = service.access.person_with(secret, LOCAL) if secret else None
+        if secret and found is None:
+            found = await service.identity.person_with(secret, LOCAL.tenant)
+        if found is not None:
+            return found
+    raise SignInError(
+        "Say who you are.", hint="Sign in on the page; programs send `Authorization: Bearer KEY` or `X-API-Key: KEY`."
+    )
+
+
+def _sent_keys(request: Request) -> Iterator[str]:
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    yield request.headers.get("x-api-key", "")
+    yield bearer.strip() if scheme.lower() == "bearer" else ""
+
+
+def session_token(request: Request) -> str:
+    """The session that the browser has, or an empty text."""
+    return request.cookies.get(SESSION_COOKIE, "")
+
+
+PrincipalOf = Annotated[Principal, Depends(principal_of)]
+
+
+def needs(action: "Action") -> Any:
+    """A dependency of routes that only those with a permission may use."""
+
+    async def check(service: Annotated[Service, Depends(service_of)], principal: PrincipalOf) -> None:
+        service.access.require(action, principal)
+
+    return Depends(check)
 
 
 async def _request_id(request: Request) -> str:
@@ -62,8 +104,13 @@ async def _attempt(request: Request) -> KeyedAttempt | None:
     return getattr(request.state, "attempt", None)
 
 
+async def tenant_of() -> TenantId:
+    """The tenant at whose door somebody signs in."""
+    return LOCAL.tenant
+
+
 ServiceOf = Annotated[Service, Depends(service_of)]
-PrincipalOf = Annotated[Principal, Depends(principal_of)]
+TenantOf = Annotated[TenantId, Depends(tenant_of)]
 RequestId = Annotated[str, Depends(_request_id)]
 NewRun = Annotated[RunId, Depends(new_run)]
 AttemptOf = Annotated[KeyedAttempt | None, Depends(_attempt)]

@@ -10,20 +10,24 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from answerable.app import open_service
-from answerable.gateway.access import ServiceOf
+from answerable.gateway.access import PrincipalOf, ServiceOf
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
 from answerable.gateway.page import serve_page
 from answerable.gateway.problems import Problem, documented, handle_problems
 from answerable.gateway.routes import (
+    agents,
     chat,
     comparison,
     datasets,
     evals,
     freshness,
+    graphs,
+    identity,
     questions,
     rows,
     runs,
+    schedules,
     semantic,
     setup,
     sources,
@@ -49,7 +53,11 @@ ROUTES = (
     uploads,
     semantic,
     evals,
+    graphs,
+    schedules,
+    agents,
     setup,
+    identity,
 )
 """The modules whose routes make up the API, in the order of its documentation."""
 
@@ -72,7 +80,9 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = (), token: st
     app.include_router(_root(metrics))
     # After the routes of the API, so that no address of the page can hide one of them.
     serve_page(app)
-    _add_middleware(app, metrics, (*LOOPBACK, settings.host), tuple(allow_hosts), token)
+    _add_middleware(
+        app, metrics, (*LOOPBACK, settings.host), tuple(allow_hosts), token, guarded=settings.has_identities
+    )
     _describe_problems(app)
     return app
 
@@ -100,28 +110,40 @@ async def _served(settings: Settings, metrics: Metrics) -> AsyncIterator[Service
         listeners=(EventLog(), metrics),
         # A server outlives a restart of its database: runs wait for the store instead of failing.
         patient=True,
+        # What a client reads says nothing about how the disk is laid out.
+        hide_paths=True,
         # A run mostly waits for a model or a database, so each core can carry more than one.
         runs_at_once=settings.runs_at_once or 4 * cores,
+        leaves_runs=settings.workers,
         processes=settings.processes if settings.processes >= 0 else cores,
     )
     async with opened as service:
-        metrics.running.set_function(service.runs.running)
+        metrics.running.set_function(service.runs.carrier.running)
         # Before the server listens: clients of an earlier process come back for their runs.
-        await service.runs.resume_unfinished()
+        await service.runs.carrier.resume_unfinished()
         service.start_background_work()
         yield service
 
 
 def _add_middleware(
-    app: FastAPI, metrics: Metrics, own_hosts: tuple[str, ...], allow_hosts: tuple[str, ...], token: str | None
+    app: FastAPI,
+    metrics: Metrics,
+    own_hosts: tuple[str, ...],
+    allow_hosts: tuple[str, ...],
+    token: str | None,
+    *,
+    guarded: bool,
 ) -> None:
+    """`guarded`: whether people sign in."""
     # The middleware added last runs first. A request is logged (Observe), then its host, its token and its origin are
     # checked; only a request that passes them all has its body read into memory (BoundedBody).
     app.add_middleware(BoundedBody)
     app.add_middleware(SameOrigin, allowed=frozenset(allow_hosts))
     if token is not None:
         app.add_middleware(TokenRequired, token=token)
-    app.add_middleware(KnownHosts, hosts=frozenset((*own_hosts, *allow_hosts)), any_address=token is not None)
+    app.add_middleware(
+        KnownHosts, hosts=frozenset((*own_hosts, *allow_hosts)), any_address=guarded or token is not None
+    )
     app.add_middleware(Observe, metrics=metrics)
 
 
@@ -140,9 +162,11 @@ def _root(metrics: Metrics) -> APIRouter:
         await service.check_ready()
         return Health(status="ok", version=own_version)
 
+    # Without identities everybody may administer, and a server that other machines reach has asked for its token.
     @router.get("/metrics", tags=["operations"], response_class=Response)
-    async def prometheus() -> Response:
+    async def prometheus(service: ServiceOf, principal: PrincipalOf) -> Response:
         """Counters for Prometheus."""
+        service.access.require("administer", principal)
         return Response(generate_latest(metrics.collectors), media_type=CONTENT_TYPE_LATEST)
 
     return router

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from answerable.gateway.framing import StrictConnection
 from answerable.gateway.middleware import complete_headers, new_request_id
 from answerable.gateway.problems import Problem
 
@@ -15,6 +16,7 @@ HEAD_SECONDS = 15.0
 """From the connection, or from the first byte of the next request, to the end of its head."""
 MOST_PER_CLIENT = 1_200
 """Open connections from one address. A proxy is one client, and so are all programs of this machine."""
+_LARGEST_HEAD = 65_536
 
 
 class BoundedConnection(H11Protocol):
@@ -30,6 +32,7 @@ class BoundedConnection(H11Protocol):
         self._open[self._client] += 1
         # Before the limit is checked: `connection_lost` follows an abort too, and undoes what uvicorn registers here.
         super().connection_made(transport)
+        self.conn: StrictConnection = StrictConnection(_LARGEST_HEAD)
         if self._open[self._client] > self.most_per_client:
             transport.abort()  # nothing was asked yet, so there is nobody to answer
         else:
@@ -52,12 +55,20 @@ class BoundedConnection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """To what is no HTTP, so that no route and no middleware ever sees it."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.close()  # the reply has begun, or is complete
+            return
         request_id = new_request_id()
-        detail = f"{msg.rstrip('.')}."
+        detail = self.conn.refusal or f"{msg.rstrip('.')}."
         problem = Problem(title="Bad Request", status=400, detail=detail, code="http_invalid", request_id=request_id)
-        own = [(b"content-type", b"application/problem+json"), (b"connection", b"close")]
+        body = problem.model_dump_json(exclude_none=True).encode()
+        own = [
+            (b"content-type", b"application/problem+json"),
+            (b"content-length", b"%d" % len(body)),
+            (b"connection", b"close"),
+        ]
         head = h11.Response(status_code=400, headers=complete_headers(request_id, "", own), reason=b"Bad Request")
-        for event in (head, h11.Data(data=problem.model_dump_json(exclude_none=True).encode()), h11.EndOfMessage()):
+        for event in (head, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 

@@ -50,7 +50,7 @@ class OnceRoute(APIRoute):
                 return json.dumps([response.status_code, response.media_type, bytes(response.body).decode()])
 
             fingerprint = await fingerprint_of(request)
-            service, principal = await service_of(request), await principal_of()
+            service, principal = await service_of(request), await principal_of(request, await service_of(request))
             reply = await service.keyed_requests.once(key, fingerprint, principal, carry_out)
             status, media_type, body = json.loads(reply)
             return Response(body, status, media_type=media_type)

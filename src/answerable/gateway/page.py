@@ -1,12 +1,14 @@
 """The page and its files. It is one document for every address that it knows; what it shows, it fetches."""
 
+import os
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import FileResponse
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 WEB = Path(__file__).parents[1] / "web"
 BUILT = "dist"
@@ -23,11 +25,19 @@ FOREVER = "public, max-age=31536000, immutable"
 
 
 class HashedFiles(StaticFiles):
-    """What the build names by its content never changes under that name."""
+    """What the build names by its content never changes under that name. The build has packed each file too."""
 
-    def file_response(self, *arguments: Any, **named: Any) -> Response:
-        response = super().file_response(*arguments, **named)
+    def file_response(
+        self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        packed = Path(f"{os.fspath(full_path)}.gz")
+        if "gzip" in Headers(scope=scope).get("accept-encoding", "") and packed.is_file():
+            response = super().file_response(packed, packed.stat(), scope, status_code)
+            response.headers["Content-Encoding"] = "gzip"
+        else:
+            response = super().file_response(full_path, stat_result, scope, status_code)
         response.headers["Cache-Control"] = FOREVER
+        response.headers["Vary"] = "Accept-Encoding"
         return response
 
 

@@ -16,7 +16,9 @@ from answerable.core.errors import (
     NotFoundError,
     OperatorError,
     RefusedError,
+    SignInError,
     SourceError,
+    TooManyError,
     TransientError,
     UserError,
 )
@@ -24,6 +26,8 @@ from answerable.core.errors import (
 # The first match counts, so a class has to stand before its base class.
 STATUS: tuple[tuple[type[AnswerableError], int], ...] = (
     (NotFoundError, 404),
+    (SignInError, 401),
+    (TooManyError, 429),
     (UserError, 422),
     (RefusedError, 403),
     (SourceError, 502),
@@ -87,9 +91,13 @@ def handle_problems(app: FastAPI) -> None:
     async def ours(request: Request, error: AnswerableError) -> JSONResponse:
         # Only these details are part of the wire format.
         place = {part: error.details[part] for part in ("line", "column", "field", "run_id") if part in error.details}
+        # There is no service while it starts, and then nobody is answered.
+        request.app.state.service.hidden.of(error)
         response = problem_response(status_of(error), error.stable_code, str(error), error.hint, request, **place)
         if (seconds := error.details.get("retry_after")) is not None:
             response.headers["Retry-After"] = str(seconds)
+        if isinstance(error, SignInError):
+            response.headers["WWW-Authenticate"] = "Bearer"
         return response
 
     @app.exception_handler(RequestValidationError)
@@ -97,6 +105,11 @@ def handle_problems(app: FastAPI) -> None:
         # Leaves out pydantic's `input`: it would repeat what the client sent, which may hold a password.
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
+        if first["loc"][0] == "path" and first["type"] == "string_pattern_mismatch":
+            # People follow links that were cut or mangled; a regular expression would tell them nothing.
+            message = f"This address names no {first['loc'][-1].removesuffix('_id')}."
+            hint = "The link may have been cut when it was copied."
+            return problem_response(422, "request_invalid", message, hint, request)
         return problem_response(422, "request_invalid", f"{where}: {first['msg']}", None, request)
 
     @app.exception_handler(HTTPException)

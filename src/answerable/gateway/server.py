@@ -4,18 +4,21 @@ import errno
 import gc
 import logging
 import socket
+import sys
 from collections.abc import Iterable
 from ipaddress import ip_address
 
 import uvicorn
 from fastapi import FastAPI
 
+from answerable.core.context import HOME_TENANT
 from answerable.core.errors import AnswerableError, OperatorError
 from answerable.gateway.app import create_app
 from answerable.gateway.connections import BoundedConnection
 from answerable.gateway.token import PARAMETER, new_token
 from answerable.isolation.own_folder import remove_own
 from answerable.logs import configure
+from answerable.service import Service
 from answerable.settings import Settings
 
 _GARBAGE_EVERY = 50_000
@@ -36,14 +39,29 @@ class _Server(uvicorn.Server):
         # What is loaded by now stays. A look for garbage that goes through all of it would hold up every request.
         gc.freeze()
         gc.set_threshold(_GARBAGE_EVERY)
-        if self._token is not None and self.started and sockets:
-            _print_link(sockets[0], self._token)
+        if self.started and sockets:
+            if self._token is not None:
+                _print_link(sockets[0], self._token)
+            await self._print_setup_link(sockets[0])
+
+    async def _print_setup_link(self, listening: socket.socket) -> None:
+        """For the first administrator. The token is in the fragment, which browsers do not send, so no log holds it."""
+        service: Service = self._app.state.service
+        if not service.access.is_on_for(HOME_TENANT):
+            return
+        try:
+            token = await service.identity.setup_token(HOME_TENANT)
+        except AnswerableError as error:  # a mistake in access.yaml lets nobody in, and can be mended while we serve
+            print(f"Nobody can sign in: {error}", file=sys.stderr, flush=True)
+            return
+        if token is not None:
+            print(f"Set up sign-in, once and within a day: {_address(listening)}/#setup={token}", flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # There is no service if the start failed.
         service = getattr(self._app.state, "service", None)
         if service is not None:
-            service.runs.leave()
+            service.runs.carrier.leave()
         await super().shutdown(sockets)
         # uvicorn ends the process with the signal that it got, and Python then cleans nothing up.
         remove_own()
@@ -87,12 +105,17 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), needs_token: b
 
 
 def _print_link(listening: socket.socket, token: str) -> None:
+    address = _address(listening)
+    print(f"Open {address}/?{PARAMETER}={token}", flush=True)
+    if address.startswith("http://localhost"):
+        print("On other machines, put an address of this one in the place of `localhost`.", flush=True)
+
+
+def _address(listening: socket.socket) -> str:
     # Reads the port from the socket: with `--port 0` the system has chosen it.
     address, port = listening.getsockname()[:2]
     host = "localhost" if ip_address(address).is_unspecified else f"[{address}]" if ":" in address else address
-    print(f"Open http://{host}:{port}/?{PARAMETER}={token}", flush=True)
-    if host == "localhost":
-        print("On other machines, put an address of this one in the place of `localhost`.", flush=True)
+    return f"http://{host}:{port}"
 
 
 def _listening(host: str, port: int) -> list[socket.socket]:

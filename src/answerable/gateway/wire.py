@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from answerable.answers.answer import Answer
+from answerable.core.events import Verdict
 from answerable.core.values import Json
 
 API = "/api/v1"
@@ -37,9 +38,10 @@ class ChatReply(Answer):
 
 
 class QueryRequest(Wire):
-    query_type: Literal["sql", "python", "plan"]
+    query_type: Literal["sql", "cypher", "python", "plan"]
     code: str | dict[str, Json] = Field(
-        description="An SQL statement, a Python program, or as an object the plan of a query or of several steps."
+        description="An SQL statement, a Cypher query, a Python program, or as an object the plan of a query or of "
+        "several steps."
     )
     source: str | None = Field(None, max_length=200)
     thread_id: str | None = Field(None, pattern=THREAD_ID)
@@ -47,8 +49,20 @@ class QueryRequest(Wire):
 
 class Decision(Wire):
     step: str = Field(min_length=1, max_length=500, description="The step that waits, as its event names it.")
-    approved: bool
+    verdict: Verdict | None = Field(None, description="`edit` and `respond` come with `data`.")
+    approved: bool | None = Field(None, description="True for `approve`, false for `reject`, instead of `verdict`.")
     note: str | None = Field(None, max_length=2_000)
+    data: Json = Field(None, description="What to go on with, the answer, or the result of an effect that happened.")
+
+    @model_validator(mode="after")
+    def _said(self) -> "Decision":
+        if (self.verdict is None) == (self.approved is None):
+            raise ValueError("give either verdict or approved")
+        return self
+
+    @property
+    def verdict_meant(self) -> Verdict:
+        return self.verdict or ("approve" if self.approved else "reject")
 
 
 class RowPage(Wire):

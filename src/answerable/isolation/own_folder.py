@@ -88,4 +88,5 @@ def remove_own() -> None:
     """Removes the folders of this process. Called when Python ends; one that is ended by a signal has to call it."""
     for (pid, _parent), (folder, _descriptor) in _owned.items():
         if pid == os.getpid():
-            _remove(folder)
+            with suppress(OSError):  # its place is gone or no folder any more, and nobody is left to tell
+                _remove(folder)

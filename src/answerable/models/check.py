@@ -110,7 +110,7 @@ async def _streaming(model: Model) -> bool:
     async with Agent(model).run_stream_events("Count from one to five.", usage_limits=_LIMITS) as events:
         async for event in events:
             pieces += event.event_kind in ("part_start", "part_delta")
-    return pieces > 1
+    return pieces > 0  # a short reply may come in one piece
 
 
 async def _tools(model: Model) -> bool:

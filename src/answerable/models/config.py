@@ -90,8 +90,9 @@ class ModelsConfig(Frozen):
     """How often one model is tried before the next one of the role."""
     longest_wait: float = Field(default=30.0, ge=0)
     """Most seconds between two attempts, also when the provider asks for more."""
-    max_output_tokens: int = Field(default=8192, gt=0)
-    """Of one reply, unless an agent asks for fewer; what is reserved for it beforehand."""
+    max_output_tokens: int | None = Field(default=None, gt=0)
+    """Of one reply, whatever limit an agent has: models that think count their thoughts as output. If None, each agent
+    has its own limit. What is reserved for a reply beforehand."""
     budget: BudgetLimits = BudgetLimits()
 
     def chain(self, role: Role) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """What a failure of a model means, by who must act. Provider's words are passed on only where somebody can use them,
 and never with a key in them."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,7 +18,7 @@ from answerable.core.errors import (
 from answerable.models.names import Target
 
 RATE_LIMITED, UNAVAILABLE, TIMEOUT = "model_rate_limited", "model_unavailable", "model_timeout"
-BAD_REPLY, CUT_OFF, REFUSED = "model_bad_reply", "model_cut_off", "model_refused"
+BAD_REPLY, CUT_OFF, REFUSED, TOO_LONG = "model_bad_reply", "model_cut_off", "model_refused", "model_reply_too_long"
 
 RETRIED = frozenset((RATE_LIMITED, UNAVAILABLE, BAD_REPLY))
 """Worth another attempt at the same model. Time-outs are not: they have cost their time already."""
@@ -38,6 +39,7 @@ UNPAID = frozenset(
 """The provider refused or never got the request: nothing was used."""
 _STAYS = frozenset(("budget_exhausted", "budget_reserved", REFUSED))
 _LONGEST = 300
+_ADDRESS = re.compile(r"\(?\bhttps?://\S+|\bpydantic[\w.-]*", re.IGNORECASE)
 
 
 def is_foreign(error: BaseException) -> bool:
@@ -63,15 +65,25 @@ def typed(error: BaseException, target: Target, *, begun: bool = False) -> Answe
     if isinstance(error, theirs.UnexpectedModelBehavior):
         return TransientError(f"{name} sent a reply that is not what was asked for.", code=BAD_REPLY)
     return OperatorError(
-        f"The client for {name} failed: {_without_key(_short(str(error) or type(error).__name__), target)}",
+        f"The client for {name} failed: {_without_key(_plain(str(error) or type(error).__name__), target)}",
         code="model_failed",
         hint="Check the settings of its provider.",
     )
 
 
-def refused(name: str) -> RefusedError:
+def refused(name: str, said: str = "") -> RefusedError:
+    """`said`: the model's own words, which tell the user why."""
+    reason = f": {_plain(said)}" if said.strip() else "."
     return RefusedError(
-        f"{name} declined to answer.", code=REFUSED, hint="Ask in other words, or set another model for this role."
+        f"{name} declined to answer{reason}", code=REFUSED, hint="Ask in other words, or set another model."
+    )
+
+
+def too_long(name: str, signs: int) -> LimitError:
+    return LimitError(
+        f"The reply of {name} was longer than {signs:,} signs and was stopped.",
+        code=TOO_LONG,
+        hint="Ask for less at a time, or raise `models.max_output_tokens` in the settings.",
     )
 
 
@@ -95,7 +107,7 @@ def explained() -> Iterator[None]:
         yield
     except theirs.UsageLimitExceeded as error:
         raise LimitError(
-            f"The model was asked too often without coming to an end: {error}",
+            "The model was asked again and again without coming to an end.",
             code="model_loop",
             hint="Ask something simpler, or set a more capable model.",
         ) from error
@@ -103,7 +115,7 @@ def explained() -> Iterator[None]:
         raise refused("The model") from error
     except theirs.UnexpectedModelBehavior as error:
         raise TransientError(
-            f"The model did not give the kind of answer it was asked for: {_short(str(error))}",
+            "The model did not give the kind of answer it was asked for.",
             code=BAD_REPLY,
             hint="Try again, or set a more capable model.",
         ) from error
@@ -152,7 +164,7 @@ def _context_full(_: theirs.ModelAPIError, target: Target) -> AnswerableError:
 
 def _rejected(error: theirs.ModelAPIError, target: Target) -> AnswerableError:
     return OperatorError(
-        f"{target.name} does not accept the request: {_without_key(_short(_said(error)), target)}",
+        f"{target.name} does not accept the request: {_without_key(_plain(_said(error)), target)}",
         code="model_rejected",
         hint="The model may lack tools or structured output: `answerable models check` tries both.",
     )
@@ -215,7 +227,10 @@ def _said(error: theirs.ModelAPIError) -> str:
     return str(body or error.message)
 
 
-def _short(text: str) -> str:
+def _plain(text: str) -> str:
+    """The words of a provider or its client without addresses and names of libraries, which say nothing to users, and
+    not longer than people read."""
+    text = " ".join(_ADDRESS.sub("", text).split())
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 

@@ -34,6 +34,11 @@ _Result = TypeVar("_Result")
 
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 8.0
+_OUTPUT_TOKENS = 8192
+"""Of one reply, unless the settings say otherwise or an agent asks for fewer."""
+_SIGNS_PER_TOKEN = 16
+"""No text has more signs than this for a token. A reply with more is not what a limit of tokens allows."""
+_LEAST_SIGNS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +119,8 @@ class GuardedModel(WrapperModel):
 
     def _bounded(self, settings: ModelSettings | None) -> ModelSettings:
         """Every call has a longest reply, and attempts are ours to make, except with Amazon's client."""
-        most = self.policy.config.max_output_tokens
-        asked = (settings or {}).get("max_tokens")
-        bounded: ModelSettings = {**(settings or {}), "max_tokens": min(most, asked or most)}
+        asked = min((settings or {}).get("max_tokens") or _OUTPUT_TOKENS, _OUTPUT_TOKENS)
+        bounded: ModelSettings = {**(settings or {}), "max_tokens": self.policy.config.max_output_tokens or asked}
         return bounded if self.target.api == "bedrock" else {**bounded, "max_retries": 0}
 
     def _bound(
@@ -196,7 +200,8 @@ class Call:
 
     def answered(self, response: ModelResponse) -> None:
         self._response = response
-        self._check_not_refused(response.finish_reason)
+        self._check_length(sum(map(len, tokens.texts(response))))
+        self._check_not_refused(response)
 
     async def _watched(
         self,
@@ -205,17 +210,25 @@ class Call:
         stream: StreamedResponse,
         deadline: float,
     ) -> AsyncIterator[ModelResponseStreamEvent]:
-        event = first
+        event, length = first, 0
         while event is not None:
+            length += _signs(event)
+            self._check_length(length)
             yield event
             async with asyncio.timeout_at(deadline):
                 event = await anext(events, None)
         self._ended = True
-        self._check_not_refused(stream.finish_reason)
+        self._check_not_refused(stream.get())
 
-    def _check_not_refused(self, finish_reason: str | None) -> None:
-        if finish_reason == "content_filter":
-            raise failures.refused(self._model.target.name)
+    def _check_length(self, signs: int) -> None:
+        most = max(_SIGNS_PER_TOKEN * self._bound.output, _LEAST_SIGNS)
+        if signs > most:
+            raise failures.too_long(self._model.target.name, most)
+
+    def _check_not_refused(self, response: ModelResponse) -> None:
+        if response.finish_reason == "content_filter":
+            said = (response.provider_details or {}).get("refusal")
+            raise failures.refused(self._model.target.name, str(said or ""))
 
     def _typed(self, error: BaseException | None) -> BaseException | None:
         if not isinstance(error, Exception) or isinstance(error, AnswerableError):
@@ -282,6 +295,14 @@ class Call:
         )
         for listener in caller.listeners:
             listener(called)
+
+
+def _signs(event: ModelResponseStreamEvent) -> int:
+    """How many signs a piece of a reply adds to it."""
+    part = getattr(event, "part", None) if event.event_kind == "part_start" else getattr(event, "delta", None)
+    names = ("content", "args") if event.event_kind == "part_start" else ("content_delta", "args_delta")
+    texts = [getattr(part, name, None) for name in names]
+    return sum(len(text) for text in texts if isinstance(text, str))
 
 
 def _size(reply: ModelResponse) -> int:

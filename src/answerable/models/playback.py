@@ -86,8 +86,9 @@ class Playback:
 
 
 def _compared(text: str) -> list[str]:
-    """How the reader reads a question is left out: it changes with the reader, and no reply should depend on it."""
-    return re.sub(r"<reading((?:-\w+)?)>.*?</reading\1>", "<reading>", text, flags=re.DOTALL).splitlines()
+    """How the reader reads a question is left out: it changes with the reader, and no reply should depend on it. So are
+    the versions of libraries, which are those of the machine."""
+    return re.sub(r"<(reading|libraries)((?:-\w+)?)>.*?</\1\2>", r"<\1>", text, flags=re.DOTALL).splitlines()
 
 
 def _stale(message: str) -> UserError:

@@ -81,6 +81,8 @@ class Recorder:
 class ModelsByRole(Protocol):
     def for_role(self, role: Role, context: RunContext, listener: Listener | None = None) -> Model: ...
 
+    def named(self, name: str, role: Role, context: RunContext, listener: Listener | None = None) -> Model: ...
+
     async def close(self) -> None: ...
 
 
@@ -93,6 +95,9 @@ class TapedModels:
 
     def for_role(self, role: Role, context: RunContext, listener: Listener | None = None) -> Model:
         return TapedModel(self._models.for_role(role, context, listener), self._tape)
+
+    def named(self, name: str, role: Role, context: RunContext, listener: Listener | None = None) -> Model:
+        return TapedModel(self._models.named(name, role, context, listener), self._tape)
 
     async def close(self) -> None:
         await self._models.close()

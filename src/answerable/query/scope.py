@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table
-from answerable.core.errors import UserError
+from answerable.core.errors import UserError, not_visible
 from answerable.core.values import ColumnType
 from answerable.query.plan import (
     Aggregate,
@@ -79,6 +79,7 @@ class Scope:
             raise invalid(f"{path}.table", f"{ref.table!r} is not a table of this plan.", hint)
         column = table.column(ref.column)
         if column is None:
+            _refuse_hidden(self.catalog, table.name, ref.column)
             hint = nearest(ref.column, (column.name for column in table.columns))
             raise invalid(f"{path}.column", f"{table.name!r} has no column {ref.column!r}.", hint)
         return column
@@ -129,9 +130,18 @@ def selected(plan: QueryPlan, scope: Scope) -> tuple[SelectItem, ...]:
 def _table(catalog: Catalog, name: str, path: str) -> Table:
     table = catalog.table(name)
     if table is None:
+        _refuse_hidden(catalog, name)
         hint = nearest(name, (table.name for table in catalog.tables))
         raise invalid(path, f"There is no table {name!r}.", hint)
     return table
+
+
+def _refuse_hidden(catalog: Catalog, table: str, column: str | None = None) -> None:
+    """Raises `RefusedError` if the name exists and may not be seen."""
+    for hidden in catalog.hidden:
+        if (hidden.table, hidden.column) == (table, column):
+            what = f"the table {table!r}" if column is None else f"the column {column!r} of {table}"
+            raise not_visible(what, hidden.rule, catalog.contact)
 
 
 def _resolve_join(join: Join, tables: Mapping[str, Table], catalog: Catalog, path: str) -> ResolvedJoin:

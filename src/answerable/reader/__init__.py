@@ -16,7 +16,7 @@ One question passes through these files, in this order:
 
 A question that is not surely read by then is read once more, with words taken for names that they come near to in
 meaning (`linking/word_meanings.py`, `linking/everyday_words.py`), and in another way as well: `everyday/` proposes
-queries and weighs each by how well it explains the words.
+queries and weighs each by how well it explains the words. `ranking/pooling.py` takes what all ways lead to together.
 
 What a stage needs besides lies in its room, or in two rooms that several stages share: `plans` (drafts, joins, plans)
 and `fitted` (the arithmetic of the models, whose numbers `weights.py` loads). Beside the way lie `suggestions.py`

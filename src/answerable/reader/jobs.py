@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from answerable.answers.answer import Binding
 from answerable.query.plan import QueryPlan
 from answerable.reader.experience import Example
+from answerable.reader.learned_questions import LearnedAnswer
 from answerable.reader.reading import Reading, Reply
 
 if TYPE_CHECKING:
@@ -64,6 +65,18 @@ class AnalogyJob:
     def compute(self, subject: "Reader", ask: Callable[[Any], Any]) -> Reading | None:
         _today.set(self.today)
         return subject.by_analogy(self.question, self.example)
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedJob:
+    """Finds the statement of `semantic.yaml` that answers a question."""
+
+    question: str
+    today: date
+
+    def compute(self, subject: "Reader", ask: Callable[[Any], Any]) -> LearnedAnswer | None:
+        _today.set(self.today)
+        return subject.learned(self.question)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from answerable.core.catalog import Catalog
 from answerable.core.values import Json
 from answerable.core.words import normalise
 from answerable.reader.explaining.bindings import IMPLIED, UNUSED
+from answerable.reader.linking.lexicon import PERIODS
 from answerable.reader.reading import Reading
 
 ColumnsByName: TypeAlias = Mapping[str, tuple[str, str]]
@@ -96,10 +97,11 @@ def _synonym(phrase: str, column: tuple[str, str]) -> Synonym:
 
 
 def _new(synonym: Synonym | None, catalog: Catalog) -> Synonym | None:
-    """The synonym, or None if the column has this name already."""
+    """The synonym, or None if the column has this name already. A word for a period is none: in "the hottest day" it
+    does not name a temperature."""
     table = catalog.table(synonym.table) if synonym else None
     column = table.column(synonym.column) if synonym and table else None
-    if synonym is None or column is None:
+    if synonym is None or column is None or synonym.phrase.lower() in PERIODS:
         return None
     known = {normalise(name) for name in (column.name, column.label or "", *column.synonyms)}
     return None if normalise(synonym.phrase) in known else synonym

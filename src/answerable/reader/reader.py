@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from answerable.answers.answer import Binding
-from answerable.core.catalog import Catalog, ValueLookup
+from answerable.core.catalog import Catalog, Column, ValueLookup
 from answerable.core.clock import Clock
 from answerable.core.clock import today as today_of
 from answerable.core.errors import UserError
+from answerable.query.compiling import compiled
 from answerable.query.nouns import Nouns
 from answerable.query.plan import QueryPlan
-from answerable.query.sql.to_sql import compiled, to_sql
 from answerable.reader.everyday.weighing import everyday_plans
 from answerable.reader.experience import LIKE_AN_EXAMPLE, Example
 from answerable.reader.explaining.bindings import BEFORE, bindings_of
@@ -22,11 +22,18 @@ from answerable.reader.explaining.stages import Stages, stages_of
 from answerable.reader.grammar.dated_scene import DatedScene, Parse
 from answerable.reader.grammar.follow_up import parse_follow_up, with_own_values
 from answerable.reader.grammar.grammar import PLAIN_FORMS, parse_question
-from answerable.reader.linking.lexicon import STOPWORDS
+from answerable.reader.learned_questions import LearnedAnswer, LearnedQuestions
+from answerable.reader.linking.lexicon import PERIODS, STOPWORDS
 from answerable.reader.linking.scene import Scene, link_question, place_of_rows
-from answerable.reader.linking.schema import build_schema
+from answerable.reader.linking.schema import TEMPORAL, Schema, build_schema
 from answerable.reader.linking.tokens import tokenize
-from answerable.reader.linking.unknown_words import UnknownWords, empty_tables, no_rows_reply, unknown_words
+from answerable.reader.linking.unknown_words import (
+    UnknownWords,
+    asks_what_comes_near,
+    empty_tables,
+    no_rows_reply,
+    unknown_words,
+)
 from answerable.reader.ranking.choices import (
     PARTLY_UNDERSTOOD,
     UnusedPhrase,
@@ -36,23 +43,30 @@ from answerable.reader.ranking.choices import (
     sensible,
     unused_phrases,
 )
-from answerable.reader.ranking.dry_run import Run, dry_run_result
+from answerable.reader.ranking.dry_run import Run, remembering
 from answerable.reader.ranking.offers import OfferedReadings
-from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers, names_a_column
+from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers, names_a_column, names_its_quantities
+from answerable.reader.ranking.pooling import Pool, Proposed, is_same, pooled
 from answerable.reader.ranking.rank import CandidateRanking, rank_candidates
 from answerable.reader.reading import Read, Reading, Reply, Unsure
 from answerable.reader.suggestions import suggested
 from answerable.reader.time.date_phrases import find_dates
-from answerable.reader.weights import Weights, load_weights
+from answerable.reader.weights import OWN_WORDS, Weights, load_pool_weights, load_weights
 
 MAX_READINGS = 5
-# Two ways of reading that agree are fairly sure; a proposal by itself is a guess.
-AGREED_CONFIDENCE = 0.8
 GUESSED_CONFIDENCE = 0.5
-EVERYDAY_CHOICES = 4
+EVERYDAY_CHOICES = 5
 _MOST_OFFERED = 8
+_MOSTLY = 0.6
+# What is less likely is no real alternative, and would only distract from those that are.
+_WORTH_CHOOSING = 0.02
+_WORTH_OFFERING = 0.15
+_FULL_SENTENCE = 10
+_LONG_AGO = timedelta(days=100)
 # High, so that the reader answers at once; below 1, because a form can still misread a question.
 GRAMMAR_CONFIDENCE = 0.97
+# Such a reading is answered too, but it is not called sure: the reader has chosen the quantity.
+CHOSEN_CONFIDENCE = 0.84
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +81,12 @@ class GrammarReading:
     """The places of the words that the form accounts for."""
 
 
-class EverydayReading(NamedTuple):
-    """A reading of a question in people's own words."""
-
+class LikelyAnswer(NamedTuple):
     reading: Reading
-    left_over: int
-    """How many content words have no part in it."""
+    chance: float
+    """How likely the user meant it."""
+    explained: bool
+    """A proposal gives it, and explains every word."""
 
 
 class Reader:
@@ -85,8 +99,9 @@ class Reader:
         *,
         today: Callable[[], date] | Clock,
         weights: Weights | None = None,
+        own_words: Weights | None = None,
     ) -> None:
-        self._rebuilt_from = (catalog, values, today, weights)
+        self._rebuilt_from = (catalog, values, today, weights, own_words)
         self.catalog = catalog
         self.values = values
         self.schema = build_schema(catalog, values)
@@ -94,6 +109,8 @@ class Reader:
         self._today = today
         self._nouns = Nouns(catalog)
         self._offered = OfferedReadings(catalog, self.weights, self._sentence)
+        self._own_words = own_words
+        self._learned = LearnedQuestions(catalog)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles only the arguments, and the receiving process builds the reader again: the arguments are small, the
@@ -113,6 +130,7 @@ class Reader:
     ) -> Reply:
         """Answers if sure, and asks back with readings to choose from if not. `previous` is the plan of the question
         before; `force` answers with the best reading, sure or not; `run` makes the dry run."""
+        run = None if run is None else remembering(run)
         reply = self._read(question, previous, force, run)
         if isinstance(reply, Read) and not force:
             reply = answered_or_asked(reply, self._unused_content(reply.best, question))
@@ -153,7 +171,7 @@ class Reader:
         return reply.model_copy(update={"readings": choices_of(readings, results)})
 
     def _read(self, question: str, previous: QueryPlan | None, force: bool, run: Run | None) -> Reply:
-        dated, guessed = self._linked(question), self._linked(question, guessing=True)
+        dated = self._linked(question)
         scene = dated.scene
         grammar = self._by_grammar(dated, previous)
         if grammar is not None and grammar.certain:
@@ -163,7 +181,7 @@ class Reader:
         unknown = _without_dates(unknown_words(scene), dated)
         if unknown.hopeless and not force:
             reply = self._rows_of_each_table(dated, unknown)
-            return reply or self._in_own_words(question, guessed, unknown, (), run) or unknown.reply()
+            return reply or self._in_own_words(question, unknown, (), run) or unknown.reply()
         ranking = self.rank(scene)
         # If the answer is forced, nobody chooses: one reading without a dry run is enough.
         readings = self._offered.best(ranking, None if force else run, wanted=1 if force else MAX_READINGS)
@@ -182,84 +200,111 @@ class Reader:
             # One reading less, because the reading of the grammar is offered as well.
             return Read(best=best, others=tuple(readings[:-1]))
         asked = Unsure(question=unknown.question(), readings=tuple(readings), unknown=unknown.unknown)
-        return self._in_own_words(question, guessed, unknown, readings, run) or asked
+        return self._in_own_words(question, unknown, readings, run) or asked
 
     def _in_own_words(
         self,
         question: str,
-        guessed: DatedScene,
         unknown: UnknownWords,
         readings: Sequence[Reading],
         run: Run | None,
     ) -> Reply | None:
         """Reads a question by proposals as well, with words taken for what they come near to in meaning. `readings`
         are those of the words as they are. None if that brings nothing new."""
-        if guessed.scene.question.truncated:
+        if unknown.truncated or not (readings or unknown.unknown):
             return None
-        everyday = self._everyday(guessed)
-        if unknown.hopeless and not self._is_plausible(everyday):
+        guessed = self._linked(question, guessing=True)
+        pool = self._pool(guessed, unknown, readings, run)
+        proposed = [one.reading for one in pool.proposals]
+        if unknown.hopeless and not self._is_plausible(pool, run):
             return None
-        if unknown.unknown and not unknown_words(guessed.scene).hopeless:
-            readings = self._offered.best(self.rank(guessed.scene), run, wanted=MAX_READINGS)
-        if not readings and not unknown.unknown:
+        if not unknown.unknown:
+            # Questions that are worded like the data are read best by models that were fitted on such questions.
+            second = proposed[:1] if pool.proposals and not pool.proposals[0].left_over else []
+            return self._offer(unknown, [*readings[:1], *second, *readings[1:], *proposed]) if readings else None
+        if run is None:
+            return self._offer(unknown, _in_turn(proposed, pool.in_own_words or readings))
+        likely = self._by_likelihood(pool)
+        best = likely[0] if likely else None
+        if best is None or (unknown.hopeless and best.chance < _WORTH_OFFERING):
             return None
-        if not everyday:
-            return self._offer(unknown, readings) if readings else None
-        best = everyday[0]
-        # The proposals and the fitted candidates are made in different ways: where they agree, both are likely right.
-        if self._explains(best, guessed, unknown) and self._agree(best.reading, readings[:1], run):
-            reading = best.reading.model_copy(update={"confidence": AGREED_CONFIDENCE})
+        if self._may_answer(best, guessed):
+            confidence = min(best.chance, PARTLY_UNDERSTOOD)
+            reading = best.reading.model_copy(update={"confidence": confidence})
             words = frozenset(range(len(guessed.words)))
             reading = self._with_bindings(reading, question, guessed, None, words)
-            others = tuple(one for one in readings if one.sql != reading.sql)
-            return Read(best=reading, others=others[: MAX_READINGS - 1])
-        proposed = [one.reading for one in everyday]
-        # Questions that are worded like the data are read best by models that were fitted on such questions.
-        return self._offer(unknown, _in_turn(proposed, readings) if unknown.unknown else [*readings, *proposed])
+            return Read(best=reading, others=tuple(one.reading for one in likely[1:MAX_READINGS]))
+        asked = _without_periods(unknown, self.schema)
+        offer = self._offer(asked, [one.reading for one in likely if one is best or one.chance >= _WORTH_CHOOSING])
+        return offer.model_copy(update={"question": asks_what_comes_near(asked)}) if best.explained else offer
 
-    def _is_plausible(self, everyday: "Sequence[EverydayReading]") -> bool:
-        """Whether proposals may be offered for a question of which next to nothing was understood. Every word is near
-        to some name of a large schema, so only those of a single table are."""
-        return bool(everyday) and not everyday[0].left_over and len(self.schema.tables) == 1
+    def _is_plausible(self, pool: Pool, run: Run | None) -> bool:
+        """Whether proposals may be offered for a question of which next to nothing was understood as it is. Every word
+        is near to some name of a large schema: without a dry run, only those of a single table are."""
+        if not pool.proposals:
+            return False
+        best = pool.proposals[0]
+        if run is None:
+            return not best.left_over and len(self.schema.tables) == 1
+        return best.explained >= _MOSTLY
 
-    def _everyday(self, question: DatedScene) -> "list[EverydayReading]":
+    def pool(self, question: str, run: Run) -> Pool:
+        """Every way of reading a question in people's own words: what the model that judges answers is fitted on."""
+        dated, guessed = self._linked(question), self._linked(question, guessing=True)
+        unknown = _without_dates(unknown_words(dated.scene), dated)
+        readings = () if unknown.hopeless else self._offered.best(self.rank(dated.scene), run, wanted=MAX_READINGS)
+        return self._pool(guessed, unknown, readings, run)
+
+    def _pool(self, guessed: DatedScene, unknown: UnknownWords, readings: Sequence[Reading], run: Run | None) -> Pool:
+        """What each way of reading makes of the question, with the rows of each reading."""
+        scene = guessed.scene
+        in_own_words: Sequence[Reading] = ()
+        if unknown.unknown and not unknown_words(scene).hopeless:
+            # Read from disk with the first question that needs them: most commands ask a single one.
+            weights = self._own_words or load_weights(OWN_WORDS)
+            offered = OfferedReadings(self.catalog, weights, self._sentence)
+            in_own_words = offered.best(_ranked(scene, weights), run, wanted=MAX_READINGS)
+        proposals = self._everyday(guessed)
+        every = {one.sql: one for one in (*(p.reading for p in proposals), *in_own_words, *readings) if one.sql}
+        rows = [] if run is None else run([compiled(one.plan, self.catalog) for one in every.values()])
+        return Pool(scene, unknown, proposals, in_own_words, readings, dict(zip(every, rows, strict=False)))
+
+    def _by_likelihood(self, pool: Pool) -> list[LikelyAnswer]:
+        answers = pooled(pool)
+        chances = load_pool_weights().trees.probabilities([answer.vector for answer in answers])
+        found = [LikelyAnswer(a.reading, chance, a.explained) for a, chance in zip(answers, chances, strict=True)]
+        likely: list[LikelyAnswer] = []
+        for one in sorted(found, key=lambda one: -one.chance):
+            if not any(is_same(pool, one.reading, better.reading) for better in likely):
+                likely.append(one._replace(reading=_shown_as_asked(pool, one.reading)))
+        return likely
+
+    def _may_answer(self, best: LikelyAnswer, question: DatedScene) -> bool:
+        """Whether the answer is likely and uses every word and number. If every guess stands for the rows themselves,
+        that is not enough."""
+        plan = best.reading.plan
+        explained = best.explained and not dropped_numbers(plan, question.scene)
+        return explained and names_a_column(plan) and best.chance >= load_pool_weights().threshold
+
+    def _everyday(self, question: DatedScene) -> list[Proposed]:
         """Readings of proposals, the likeliest first."""
-        found: dict[str, EverydayReading] = {}
+        found: dict[str, Proposed] = {}
         for one in everyday_plans(question):
             try:
-                sql = to_sql(one.plan, self.catalog)
+                sql = compiled(one.plan, self.catalog).text
             except UserError:
                 continue
             if len(found) >= EVERYDAY_CHOICES:
                 break
             reading = Reading(plan=one.plan, sentence=self._sentence(one.plan), confidence=GUESSED_CONFIDENCE, sql=sql)
-            found.setdefault(sql, EverydayReading(reading, one.left_over))
+            found.setdefault(sql, Proposed(reading, one.weight, one.left_over, one.explained, one.weakest))
         return list(found.values())
-
-    def _explains(self, best: EverydayReading, question: DatedScene, unknown: UnknownWords) -> bool:
-        """Whether a proposal uses every word and number. Where next to nothing is known of the words as they are, or
-        every guess stands for the rows themselves, that is not enough."""
-        plan = best.reading.plan
-        used = not best.left_over and not dropped_numbers(plan, question.scene)
-        return used and bool(unknown.unknown) and not unknown.hopeless and names_a_column(plan)
-
-    def _agree(self, best: Reading, readings: Sequence[Reading], run: Run | None) -> bool:
-        """Whether one of the other readings is the same query or, after a dry run, gives the same rows."""
-        if any(reading.sql == best.sql for reading in readings):
-            return True
-        if run is None or not readings:
-            return False
-        own, *others = run([compiled(one.plan, self.catalog) for one in (best, *readings)])
-        if not own:
-            return False
-        key = dry_run_result(own, ordered=False).key
-        return any(rows is not None and dry_run_result(rows, ordered=False).key == key for rows in others)
 
     def _offer(self, unknown: UnknownWords, readings: Sequence[Reading]) -> Unsure:
         return Unsure(question=unknown.question(), readings=tuple(readings[:_MOST_OFFERED]), unknown=unknown.unknown)
 
     def rank(self, scene: Scene) -> CandidateRanking:
-        return rank_candidates(scene, self.weights.roles, self.weights.shapes, self.weights.ranker)
+        return _ranked(scene, self.weights)
 
     def unknown_words(self, question: str) -> UnknownWords:
         """Which words of the question mean nothing in this data."""
@@ -274,6 +319,14 @@ class Reader:
             return None
         reading = found.reading.model_copy(update={"confidence": LIKE_AN_EXAMPLE})
         return self._with_bindings(reading, question, dated, None, found.words)
+
+    def learned(self, question: str) -> LearnedAnswer | None:
+        """The statement of `semantic.yaml` that answers the question, or None."""
+        return self._learned.answer(_marked(question), self._linked)
+
+    def learned_like(self, question: str, most: int) -> tuple[str, ...]:
+        """Questions of `semantic.yaml` that come near to this one."""
+        return self._learned.alike(_marked(question), most)
 
     def answerable_questions(self, wanted: int, run: Run | None = None) -> tuple[str, ...]:
         """Questions about this data that were tried: the reader is sure of each and, after a dry run, it has rows."""
@@ -297,7 +350,17 @@ class Reader:
 
     def _linked(self, question: str, *, guessing: bool = False) -> DatedScene:
         scene = link_question(tokenize(_marked(question)), self.schema, self.values, guessing=guessing)
-        return DatedScene(scene, find_dates(scene.question.text, self.today()))
+        today = self._last_day() if guessing else self.today()
+        return DatedScene(scene, find_dates(scene.question.text, today))
+
+    def _last_day(self) -> date:
+        """Today or, for data that ended long ago, its last day: "in June" is then the June that the data has."""
+        today = self.today()
+        ends = [
+            str(column.maximum)[:10] for table in self.catalog.tables for column in table.columns if _is_date(column)
+        ]
+        last = date.fromisoformat(max(ends)) if ends else today
+        return last if today - last > _LONG_AGO else today
 
     def _by_grammar(self, question: DatedScene, previous: QueryPlan | None) -> GrammarReading | None:
         """What the grammar explains word for word: a follow-up, or a form of question."""
@@ -312,11 +375,16 @@ class Reader:
             return None
         certain = bool(previous or found.timely or self.catalog.measures)
         plain = found.form in PLAIN_FORMS and question.cue("DISTINCT") is None
-        return self._grammar_reading(found.parse, certain) if certain or plain else None
+        if not certain and not plain:
+            return None
+        reading = self._grammar_reading(found.parse, certain)
+        if reading is None or not certain or names_its_quantities(found.parse.plan, question.scene):
+            return reading
+        return replace(reading, reading=reading.reading.model_copy(update={"confidence": CHOSEN_CONFIDENCE}))
 
     def _grammar_reading(self, parse: Parse, certain: bool) -> GrammarReading | None:
         try:
-            sql = to_sql(parse.plan, self.catalog)
+            sql = compiled(parse.plan, self.catalog).text
         except UserError:
             return None
         confidence = GRAMMAR_CONFIDENCE if certain else self.weights.threshold
@@ -356,6 +424,32 @@ class Reader:
         return sentence_with(plan, self.catalog, self._nouns)
 
 
+def _ranked(scene: Scene, weights: Weights) -> CandidateRanking:
+    return rank_candidates(scene, weights.roles, weights.shapes, weights.ranker)
+
+
+def _shown_as_asked(pool: Pool, reading: Reading) -> Reading:
+    """A full sentence says what it wants to see, and candidates show just that. A fragment leaves it open: then a
+    proposal shows more, such as the number that it ranks by. Of candidates, the one that shows the least."""
+    proposals = [one.reading for one in pool.proposals if is_same(pool, one.reading, reading)]
+    candidates = sorted(
+        (one for one in pool.in_own_words if is_same(pool, one, reading)), key=lambda one: len(one.plan.select)
+    )
+    ways = (candidates, proposals) if len(pool.scene.tokens) >= _FULL_SENTENCE else (proposals, candidates)
+    return next((one for way in ways for one in way), reading)
+
+
+def _without_periods(unknown: UnknownWords, schema: Schema) -> UnknownWords:
+    """Days and months are no names that data with dates would need."""
+    if not any(view.temporal for view in schema.columns):
+        return unknown
+    return replace(unknown, unknown=tuple(word for word in unknown.unknown if word.lower() not in PERIODS))
+
+
+def _is_date(column: Column) -> bool:
+    return column.type in TEMPORAL and isinstance(column.maximum, str) and len(column.maximum) >= 10
+
+
 def _marked(question: str) -> str:
     """The question with one question mark at its end, as most questions have that the models were fitted on, so that
     leaving it out changes nothing."""
@@ -387,6 +481,10 @@ def _in_turn(proposed: Sequence[Reading], readings: Sequence[Reading]) -> list[R
 
 
 def _rebuilt(
-    catalog: Catalog, values: ValueLookup, today: Callable[[], date] | Clock, weights: Weights | None
+    catalog: Catalog,
+    values: ValueLookup,
+    today: Callable[[], date] | Clock,
+    weights: Weights | None,
+    own_words: Weights | None,
 ) -> Reader:
-    return Reader(catalog, values, today=today, weights=weights)
+    return Reader(catalog, values, today=today, weights=weights, own_words=own_words)

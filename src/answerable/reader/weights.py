@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,16 +14,23 @@ from answerable.reader.fitted.linear import Linear, LinearPart
 from answerable.reader.fitted.packed import Packed, unpack
 from answerable.reader.fitted.trees import Trees
 from answerable.reader.ranking.confidence import CONFIDENCE_FEATURE_NAMES
+from answerable.reader.ranking.pooling import POOL_FEATURE_NAMES
 from answerable.reader.ranking.ranker_feature_names import RANKER_FEATURE_NAMES
 
 FOLDER = Path(__file__).parent / "weights"
-FILE = "reader.bin"
+WORDED_LIKE_DATA = "reader.bin"
+"""Fitted on questions whose words are linked by spelling alone: best for questions that use the data's own words."""
+OWN_WORDS = "own_words.bin"
+"""Fitted with words also linked to names that they come near to in meaning."""
+POOL = "pool.bin"
+"""Says how likely each answer is to a question in people's own words (`ranking/pooling.py`)."""
 PROVENANCE = "provenance.json"
 FEATURE_NAMES: dict[str, tuple[str, ...]] = {
     **ROLE_FEATURE_NAMES,
     "ranker": RANKER_FEATURE_NAMES,
     "confidence": CONFIDENCE_FEATURE_NAMES,
     "untried_confidence": CONFIDENCE_FEATURE_NAMES,
+    "pool": POOL_FEATURE_NAMES,
 }
 """For each model the names of the features that this code computes, in order. The file has the names that its models
 were fitted with: a model must never see its features in another order."""
@@ -42,23 +49,40 @@ class Weights:
     """The reader answers from this confidence on. Below it, the user chooses a reading."""
 
 
+@dataclass(frozen=True, slots=True)
+class PoolWeights:
+    trees: Trees
+    threshold: float
+    """The reader answers from this probability on."""
+
+
 @cache
-def load_weights(folder: Path = FOLDER) -> Weights:
+def load_weights(file: str = WORDED_LIKE_DATA, folder: Path = FOLDER) -> Weights:
     """Read once for each process. Weights that do not match their checksum are refused."""
-    raw = (folder / FILE).read_bytes()
-    provenance = json.loads((folder / PROVENANCE).read_text())
-    if hashlib.sha256(raw).hexdigest() != provenance["sha256"]:
+    return from_bytes(_checked_bytes(file, folder))
+
+
+@cache
+def load_pool_weights(folder: Path = FOLDER) -> PoolWeights:
+    data = unpack(_checked_bytes(POOL, folder))
+    _check_features(data.facts.get("features", {}), ("pool",))
+    return PoolWeights(_trees(data, "pool"), float(data.facts["threshold"]))
+
+
+def _checked_bytes(file: str, folder: Path) -> bytes:
+    raw = (folder / file).read_bytes()
+    if hashlib.sha256(raw).hexdigest() != _provenances(folder)[file]["sha256"]:
         raise OperatorError(
             "The reader's weights do not match their checksum.",
             code="weights_damaged",
             hint="Install Answerable again, or rebuild the weights with `make train`.",
         )
-    return from_bytes(raw)
+    return raw
 
 
 def from_bytes(raw: bytes) -> Weights:
     data = unpack(raw)
-    _check_features(data.facts.get("features", {}))
+    _check_features(data.facts.get("features", {}), [name for name in FEATURE_NAMES if name != "pool"])
     return Weights(
         roles={name: _trees(data, name) for name in data.facts["roles"]},
         shapes=_linear(data),
@@ -69,10 +93,10 @@ def from_bytes(raw: bytes) -> Weights:
     )
 
 
-def _check_features(fitted: Mapping[str, Sequence[str]]) -> None:
+def _check_features(fitted: Mapping[str, Sequence[str]], models: Iterable[str]) -> None:
     """Refuses weights whose features are not those of this code."""
-    for model, names in FEATURE_NAMES.items():
-        stored = fitted.get(model, ())
+    for model in models:
+        names, stored = FEATURE_NAMES[model], fitted.get(model, ())
         if tuple(stored) != names:
             raise OperatorError(
                 f"The reader's weights do not fit this version: {_first_difference(model, stored, names)}.",
@@ -97,11 +121,7 @@ def to_bytes(weights: Weights) -> bytes:
         "untried_confidence": weights.untried_confidence,
     }
     for name, trees in models.items():
-        # Type codes of `array`, as small as the numbers allow. Features are signed, because -1 marks a leaf.
-        packed.put(f"{name}.roots", "I", trees.roots)
-        packed.put(f"{name}.feature", "h", trees.feature)
-        packed.put(f"{name}.threshold", "f", trees.threshold)
-        packed.put(f"{name}.right", "i", trees.right)
+        _put_trees(packed, name, trees)
     packed.facts["grams"] = sorted(weights.shapes.grams, key=weights.shapes.grams.__getitem__)
     packed.facts["parts"] = {name: list(part.classes) for name, part in weights.shapes.parts.items()}
     for name, part in weights.shapes.parts.items():
@@ -112,12 +132,31 @@ def to_bytes(weights: Weights) -> bytes:
     return packed.pack()
 
 
-def save_weights(weights: Weights, provenance: Mapping[str, Any], folder: Path = FOLDER) -> None:
-    raw = to_bytes(weights)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE).write_bytes(raw)
+def pool_to_bytes(pool: PoolWeights) -> bytes:
+    packed = Packed({"threshold": pool.threshold, "features": {"pool": POOL_FEATURE_NAMES}})
+    _put_trees(packed, "pool", pool.trees)
+    return packed.pack()
+
+
+def _put_trees(packed: Packed, name: str, trees: Trees) -> None:
+    # Type codes of `array`, as small as the numbers allow. Features are signed, because -1 marks a leaf.
+    packed.put(f"{name}.roots", "I", trees.roots)
+    packed.put(f"{name}.feature", "h", trees.feature)
+    packed.put(f"{name}.threshold", "f", trees.threshold)
+    packed.put(f"{name}.right", "i", trees.right)
+
+
+def save_weights(raw: bytes, file: str, provenance: Mapping[str, Any], folder: Path = FOLDER) -> None:
+    (folder / file).write_bytes(raw)
     record = {**provenance, "sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)}
-    (folder / PROVENANCE).write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
+    records = {**_provenances(folder), file: record}
+    (folder / PROVENANCE).write_text(json.dumps(records, indent=2, sort_keys=True) + "\n")
+
+
+def _provenances(folder: Path) -> dict[str, dict[str, Any]]:
+    """By file: what the weights were fitted on, and their checksum."""
+    records: dict[str, dict[str, Any]] = json.loads((folder / PROVENANCE).read_text())
+    return records
 
 
 def _trees(data: Packed, name: str) -> Trees:

@@ -4,12 +4,16 @@ A backend never raises because of what the code does. Code that fails, or that a
 an error that is raised (`OperatorError`, `UserError`) means that the code was not run.
 """
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from answerable.core.values import Json, OutputColumn
+if TYPE_CHECKING:
+    from answerable.core.values import Json, OutputColumn  # brings pydantic, which worker processes do without
+
 
 Outcome: TypeAlias = Literal["ok", "error", "stopped"]
 """`ok`: it ran to its end. `error`: the code failed. `stopped`: a limit or a wall ended it."""
@@ -35,7 +39,7 @@ Reason: TypeAlias = Literal[
 `result` is a result of a type that cannot be returned; `forbidden` a system call that ends the process;
 `died` an end that nothing else explains."""
 
-HostFunction: TypeAlias = Callable[..., Awaitable[Json]]
+HostFunction: TypeAlias = "Callable[..., Awaitable[Json]]"
 """A function of the host that the code may call: JSON in, JSON out. What it raises as an `AnswerableError`, the code
 sees as a `RuntimeError` with the same message, and nothing more of it."""
 

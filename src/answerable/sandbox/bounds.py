@@ -1,12 +1,16 @@
 """What a sandbox may send as JSON. The bounds hold before anything walks a message, whatever the code claims."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from answerable.core.values import Json
 from answerable.sandbox.base import SandboxLimits
-from answerable.sandbox.runner import DEEPEST, MOST_VALUES
+from answerable.sandbox.runner.plain import DEEPEST, MOST_VALUES
+
+if TYPE_CHECKING:
+    from answerable.core.values import Json  # brings pydantic, which worker processes do without
 
 LARGEST_MESSAGE = 16 << 20
 """Values are small; tables go by file."""

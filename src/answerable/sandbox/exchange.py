@@ -1,7 +1,7 @@
 """The host's half of a run whose code is reached over a stream of bytes: a container's, a pod's, a virtual machine's.
 
-The other half is `runner.serve`. Both sides send a letter, a length and a body. What comes from the other side may be
-forged: it is bounded by the limits, parsed as JSON and as nothing else, and a wrong word ends the run.
+The other half is `runner/streams.py`. Both sides send a letter, a length and a body. What comes from the other side may
+be forged: it is bounded by the limits, parsed as JSON and as nothing else, and a wrong word ends the run.
 """
 
 import asyncio

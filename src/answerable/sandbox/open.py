@@ -138,6 +138,12 @@ class Sandboxes:
 
         return await asyncio.to_thread(type_errors, code, frames)
 
+    def libraries(self) -> str:
+        """What code may import beside the standard library, with versions as far as they are known."""
+        from answerable.sandbox.policy import importable_libraries
+
+        return importable_libraries(self.options.backend)
+
     async def write_table(self, records: list[dict[str, Json]], into: Path) -> None:
         """Writes the rows that stand for a value of a program as an Arrow IPC file, in a process of its own. Raises
         `UserError` if they do not make a table."""
@@ -166,10 +172,10 @@ class Sandboxes:
 
 
 def _refused(code: str, backend: str) -> SandboxResult | None:
-    from answerable.sandbox.policy import ANALYSIS, IMPORTS, require_python
+    from answerable.sandbox.policy import importable, require_python
 
     try:
-        require_python(code, IMPORTS.get(backend, ANALYSIS))
+        require_python(code, importable(backend))
     except AnswerableError as error:
         reason: Reason = "policy" if isinstance(error, RefusedError) else "exception"
         message = f"{error} {error.hint}" if error.hint else str(error)

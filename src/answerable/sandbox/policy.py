@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from answerable.core.errors import AnswerableError, RefusedError, UserError
+from answerable.sandbox.libraries import EXTRA, STATISTICS, TABLES, installed
 
 LONGEST = 100_000
 """Characters. Nobody reads more, and reading it must stay quick."""
@@ -24,15 +25,13 @@ _PLAIN = _words(
     hashlib heapq io itertools json math numbers operator random re statistics string textwrap time typing
     unicodedata uuid zoneinfo"""
 )
-ANALYSIS = _PLAIN | {"numpy", "pandas", "polars", "pyarrow"}
-"""What code in a full Python may import."""
+ANALYSIS = _PLAIN | {*TABLES, *STATISTICS}
+"""What code in a full Python may import, if it is installed."""
 SMALL = _words(
     """asyncio base64 binascii bisect collections copy csv dataclasses datetime decimal functools hashlib itertools json
     math random re time typing unicodedata"""
 )
 """What code in Monty may import."""
-IMPORTS: Mapping[str, frozenset[str]] = {"monty": SMALL}
-"""By backend; those that are not here have all of `ANALYSIS`."""
 
 _KINDS = _words(
     """Module Interactive Expression
@@ -76,6 +75,20 @@ _HINTS: Mapping[str, str] = {
 }
 _INSTEAD = {module: hint for hint, modules in _HINTS.items() for module in modules.split()}
 """What to use in the place of a module that cannot be imported."""
+
+
+def importable(backend: str) -> frozenset[str]:
+    """What code may import at this backend. What the image of a container holds is not known here: all may be tried."""
+    if backend == "monty":
+        return SMALL
+    return _PLAIN | installed().keys() if backend == "kernel" else ANALYSIS
+
+
+def importable_libraries(backend: str) -> str:
+    """The libraries among `importable`, with their versions, as a list in words."""
+    here = installed() if backend == "kernel" else {}
+    names = [name for name in (*TABLES, *STATISTICS) if name in importable(backend)]
+    return ", ".join(f"{name} {here[name]}" if name in here else name for name in names)
 
 
 def check_python(code: str, imports: frozenset[str] = ANALYSIS) -> str | None:
@@ -158,6 +171,10 @@ def _in_import(name: str, node: ast.AST, imports: frozenset[str]) -> Iterator[Re
     top = name.partition(".")[0]
     if not top:
         yield _refused("There is no package to import from", node, "Write the code in one piece.")
+    elif top in ANALYSIS - _PLAIN and imports > _PLAIN:
+        if top not in imports:
+            hint = f"The operator can install it: `pip install '{EXTRA}'`."
+            yield _refused(f"`{top}` is not installed here", node, hint)
     elif top not in imports:
         near = get_close_matches(top, imports, n=1, cutoff=0.8)
         there = f"Did you mean `{near[0]}`?" if near else f"There are: {', '.join(sorted(imports))}."

@@ -1,14 +1,18 @@
 """What a sandbox said, turned into a result. Nothing that comes out of a sandbox is believed before it is checked."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
-from answerable.core.values import Json
 from answerable.sandbox.base import Frame, Outcome, Reason, Resources, SandboxRequest, SandboxResult
 from answerable.sandbox.tables.workers import NoTable, TableWorkers
+
+if TYPE_CHECKING:
+    from answerable.core.values import Json  # brings pydantic, which worker processes do without
 
 _OUTCOMES, _REASONS = get_args(Outcome), get_args(Reason)
 _MESSAGE = 4_000
@@ -28,7 +32,7 @@ class SandboxRecord:
     """Rows that are written already."""
     wall_ms: float = 0.0
     done: Mapping[str, Json] | None = None
-    stopped: "Stopped | None" = None
+    stopped: Stopped | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ import orjson
 from pydantic_monty import MontyError, MontyTypingError
 
 from answerable.sandbox.column_check import column_errors
+from answerable.sandbox.libraries import STATISTICS
 from answerable.sandbox.monty.pool import MontyPool
 from answerable.sandbox.polars_stub import polars_classes, polars_stub
 from answerable.sandbox.policy import ANALYSIS
@@ -151,7 +152,7 @@ def _real(owner: str) -> Any:
         return _examples()[name]
     if name in polars_classes():
         return polars_classes()[name]
-    if name in ANALYSIS:
+    if name in ANALYSIS.difference(STATISTICS):  # those take seconds to load, and the checker knows nothing of them
         return importlib.import_module(name)
     built_in = getattr(builtins, name, None)
     return built_in if inspect.isclass(built_in) else None

@@ -4,11 +4,13 @@ nothing else: they only translate."""
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, OperatorError
+from answerable.core.hidden_paths import HiddenPaths
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.sandbox.open import Sandboxes
 from answerable.service.answers import AnswerService
@@ -19,14 +21,24 @@ from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Store
 
 if TYPE_CHECKING:
+    from answerable.agents.readers import Readers
+    from answerable.agents.run_policy import RunPolicy
+    from answerable.agents.runtime import Agents
+    from answerable.service.access import AccessService
+    from answerable.service.agents import AgentService
     from answerable.service.comparison import ComparisonService
     from answerable.service.evals import EvalService
+    from answerable.service.graphs import GraphService
+    from answerable.service.identity import IdentityService
     from answerable.service.keyed_requests import KeyedRequestService
+    from answerable.service.learning import LearningService
     from answerable.service.measuring import OpenService
+    from answerable.service.okta import OktaService
     from answerable.service.outbox import Handler, OutboxDelivery
     from answerable.service.programs import ProgramService
     from answerable.service.retention import RetentionService
     from answerable.service.rows import RowService
+    from answerable.service.schedules import ScheduleService
     from answerable.service.semantic import SemanticService
     from answerable.service.setup import SetupService
     from answerable.service.sources import SourceService
@@ -49,7 +61,10 @@ class Service:
         registry: SourceRegistry,
         runs: RunService,
         questions: QuestionService,
+        readers: "Readers",
         answers: AnswerService,
+        agents: "Agents",
+        policy: "RunPolicy",
         step_kinds: tuple[StepDescriptor, ...],
         sandboxes: Sandboxes,
         settings: Settings,
@@ -57,18 +72,23 @@ class Service:
         any_location: bool,
         open_in_memory: "OpenService",
         subscribers: "Mapping[str, Sequence[Handler]]",
+        hidden: HiddenPaths,
     ) -> None:
         """`any_location`: whether the caller is the person at the machine, who may name any path or URL as a source.
         `open_in_memory` opens another service whose store is in memory. `subscribers` get what the outbox delivers, by
-        topic."""
+        topic. `hidden`: what errors leave out."""
         self._store = store
         self._registry = registry
+        self._readers = readers
+        self._agents = agents
+        self._policy = policy
         self._sandboxes = sandboxes
         self._settings = settings
         self._clock = clock
         self._any_location = any_location
         self._open_in_memory = open_in_memory
         self._subscribers = subscribers
+        self.hidden = hidden
         self._checked: asyncio.Future[None] | None = None
         self._checked_at = 0.0
         self.runs = runs
@@ -77,10 +97,31 @@ class Service:
         self.step_kinds = step_kinds
 
     @cached_property
+    def access(self) -> "AccessService":
+        from answerable.service.access import AccessService
+
+        return AccessService(self._registry, self._readers, self._clock)
+
+    @cached_property
+    def identity(self) -> "IdentityService":
+        from answerable.service.identity import IdentityService
+
+        session = timedelta(minutes=self._settings.session_minutes)
+        return IdentityService(self._store.identities, self._registry, self._clock, session)
+
+    @cached_property
     def sources(self) -> "SourceService":
         from answerable.service.sources import SourceService
 
-        return SourceService(self._registry, self._settings, self._clock, any_location=self._any_location)
+        return SourceService(
+            self._registry, self._settings, self._clock, any_location=self._any_location, hidden=self.hidden
+        )
+
+    @cached_property
+    def okta(self) -> "OktaService":
+        from answerable.service.okta import OktaService
+
+        return OktaService(self.sources, self._settings, self._clock)
 
     @cached_property
     def semantic(self) -> "SemanticService":
@@ -98,7 +139,7 @@ class Service:
     def threads(self) -> "ThreadService":
         from answerable.service.threads import ThreadService
 
-        return ThreadService(self._store, self.runs, self._clock)
+        return ThreadService(self._store, self.runs, self._registry, self._clock)
 
     @cached_property
     def rows(self) -> "RowService":
@@ -117,6 +158,40 @@ class Service:
         from answerable.service.evals import EvalService
 
         return EvalService(self._store, self._registry, self.questions, self.runs, self.answers, self._open_in_memory)
+
+    @cached_property
+    def graphs(self) -> "GraphService":
+        from answerable.service.graphs import GraphService
+
+        settings = self._settings
+        return GraphService(
+            self._store,
+            self.runs,
+            self._registry,
+            default_source=settings.source,
+            longest=settings.longest_step,
+            apis=settings.apis,
+        )
+
+    @cached_property
+    def schedules(self) -> "ScheduleService":
+        from answerable.service.schedules import ScheduleService
+
+        return ScheduleService(self._store, self.graphs, self._clock)
+
+    @cached_property
+    def agents(self) -> "AgentService":
+        from answerable.service.agents import AgentService
+
+        return AgentService(self._agents, self.runs, self._registry, self._policy)
+
+    @cached_property
+    def learning(self) -> "LearningService":
+        from answerable.service.learning import LearningService
+
+        return LearningService(
+            self.agents, self.answers, self.semantic, self._registry, self.questions.readers, self._settings
+        )
 
     @cached_property
     def keyed_requests(self) -> "KeyedRequestService":
@@ -164,9 +239,10 @@ class Service:
             ) from None
 
     def start_background_work(self) -> None:
-        """For a process that stays, such as a server: continues runs of processes that died, delivers the outbox, and
-        removes what the settings do not keep."""
-        self.runs.keep_adopting()
+        """For a process that stays, such as a server: continues runs of processes that died, runs graphs that are due,
+        delivers the outbox, and removes what the settings do not keep."""
+        self.runs.carrier.keep_adopting()
+        self.schedules.keep_running()
         self.outbox.keep_delivering()
         self.retention.keep_pruning()
 
@@ -179,12 +255,14 @@ class Service:
             await self.sources.close()
         if "keyed_requests" in used:
             await self.keyed_requests.close()
+        if "schedules" in used:
+            await self.schedules.close()
         if "retention" in used:
             await self.retention.close()
         if "outbox" in used:
             await self.outbox.close()
-        await self.runs.close()
-        if self.runs.ended_any:
+        await self.runs.carrier.close()
+        if self.runs.carrier.ended_any:
             # Whoever ends a run announces it: perhaps no server ever uses this store.
             with suppress(AnswerableError):  # what cannot be announced now stays in the store for the next process
                 await self.outbox.deliver()

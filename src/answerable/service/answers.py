@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from answerable.answers.answer import Answer
+from answerable.answers.answer import Answer, StepRecord
 from answerable.answers.capsule import read_capsule
 from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, NotFoundError
+from answerable.core.hidden_paths import HiddenPaths
 from answerable.core.ids import RunId
 from answerable.core.values import Frozen
 from answerable.engine.steps.descriptor import DescribedStepKind
@@ -21,7 +22,7 @@ from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Store
 
 if TYPE_CHECKING:
-    from answerable.answers.replay import Replay
+    from answerable.answers.replay import Replay, Rerun
 
 
 class ReadSource(Frozen):
@@ -44,13 +45,15 @@ class AnswerService:
         registry: SourceRegistry,
         sql: SqlStep,
         kinds: Mapping[str, DescribedStepKind],
+        hidden: HiddenPaths,
     ) -> None:
-        """`kinds`: the step kinds that a replay may run again."""
+        """`kinds`: the step kinds that a replay may run again. `hidden`: what its errors leave out."""
         self._store = store
         self._runs = runs
         self._registry = registry
         self._sql = sql
         self._kinds = kinds
+        self._hidden = hidden
 
     async def rows_path(self, answer: Answer, principal: Principal) -> Path:
         """The Arrow file with all rows of an answer."""
@@ -83,7 +86,15 @@ class AnswerService:
 
         capsule = read_capsule((await self._store.capsules.get(principal, run)).body)
         rerunner = StepRerunner(self._kinds, self._store.artifacts)
-        return await replay(capsule, lambda step: rerunner.run(step, principal))
+
+        async def run_again(step: StepRecord) -> "Rerun | None":
+            try:
+                return await rerunner.run(step, principal)
+            except AnswerableError as error:
+                self._hidden.of(error)
+                raise
+
+        return await replay(capsule, run_again)
 
     async def freshness(self, run: RunId, principal: Principal) -> Freshness:
         """Whether what an answer was read from has changed since."""

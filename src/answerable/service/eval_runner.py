@@ -65,12 +65,13 @@ class EvalRunner:
             today=case.today,
             mode=self._mode,
             experience=False,
+            stand_in=False,
         )
         answer = await self._questions.ask(request, self._principal)
         spent = await self._spent(answer.run_id) if self._counting else NO_COST
         code = next((step.code for step in reversed(answer.steps)), None)
-        if answer.provenance.error is not None:
-            return Attempt("failed", code=answer.provenance.error.code, thread=conversation, spent=spent)
+        if (error := answer.provenance.error) is not None:
+            return Attempt("failed", code=error.code, reason=error.message, thread=conversation, spent=spent)
         if answer.kind == "clarify" or answer.provenance.artifact is None:
             offered = self._offered(case, answer)
             return Attempt("asked", code=code, thread=conversation, spent=spent, offered=offered)

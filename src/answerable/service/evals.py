@@ -26,6 +26,7 @@ from answerable.service.eval_views import (
     suite_view,
 )
 from answerable.service.golden_cases import GoldenCase, free_case_id, golden_case
+from answerable.service.keyed_requests import KeyedAttempt
 from answerable.service.measuring import Measuring, OpenService
 from answerable.service.questions import QuestionService
 from answerable.service.runs import RunService
@@ -99,16 +100,30 @@ class EvalService:
         return case_detail(found, last.get(case_id, {}))
 
     async def add_case(
-        self, suite: str, run: RunId, principal: Principal, *, case_id: str | None = None, ordered: bool = False
+        self,
+        suite: str,
+        run: RunId,
+        principal: Principal,
+        *,
+        case_id: str | None = None,
+        ordered: bool = False,
+        attempt: KeyedAttempt | None = None,
     ) -> EvalCaseSummary:
         """Creates a golden case from a run whose answer is right, and the suite if there is none of this name.
-        `ordered`: whether the order of the rows counts."""
+        `ordered`: whether the order of the rows counts. `attempt`: of a request that may have been carried out before;
+        its case is then not created again."""
         _check_name(suite)
         _check_own(suite)
         record = await self._runs.get(run, principal)
         gold = await self._gold(record, await self._runs.answer(run, principal), ordered, principal)
-        taken = {each.case.id for each in (await self.cases(principal)).get(suite, ())}
-        name = case_id or free_case_id(gold["question"], taken)
+        known = {each.case.id: each for each in (await self.cases(principal)).get(suite, ())}
+        if attempt is not None and attempt.note is not None:
+            existing = known.get(attempt.note)
+            if existing is not None and existing.run == run:
+                return case_summary(existing, {}, {})
+        name = case_id or free_case_id(gold["question"], known)
+        if attempt is not None and name not in known:
+            await attempt.remember(name)
         stored = await self._store.evals.put_case(principal, suite, name, gold, run=record.run)
         return case_summary(golden_case(stored), {}, {})
 
@@ -118,9 +133,10 @@ class EvalService:
 
     # Measuring
 
-    async def measure(self, suite: str, principal: Principal) -> EvalRun:
-        """Starts measuring a suite in the background. If it is already being measured, gives that measurement."""
-        record = await self._measuring.start(principal, suite, await self._cases_of(suite, principal))
+    async def measure(self, suite: str, principal: Principal, *, eval_id: EvalId | None = None) -> EvalRun:
+        """Starts measuring a suite in the background. If it is already being measured, gives that measurement.
+        `eval_id`: the id to give it; the measurement of a request that is repeated keeps its id."""
+        record = await self._measuring.start(principal, suite, await self._cases_of(suite, principal), eval_id=eval_id)
         return eval_run(record, self._measuring.done(record.eval))
 
     async def measurement(self, suite: str, eval_id: EvalId, principal: Principal) -> EvalRun:

@@ -45,12 +45,17 @@ class Measuring:
         self._open_service = open_service
         self._underway: dict[EvalId, Underway] = {}
 
-    async def start(self, principal: Principal, suite: str, cases: Sequence[GoldenCase]) -> EvalRecord:
-        """Starts to measure a suite. If it is already being measured, gives that measurement."""
-        for eval_id, each in self._underway.items():
+    async def start(
+        self, principal: Principal, suite: str, cases: Sequence[GoldenCase], *, eval_id: EvalId | None = None
+    ) -> EvalRecord:
+        """Starts to measure a suite. If it is already being measured, gives that measurement. `eval_id`: the id to give
+        it; a measurement of that id whose process died is begun again, and one that has ended is given."""
+        for known, each in self._underway.items():
             if (each.principal.tenant, each.suite) == (principal.tenant, suite):
-                return await self._evals.get(principal, eval_id)
-        record = await self._evals.begin(principal, suite, {"cases": len(cases)})
+                return await self._evals.get(principal, known)
+        record = await self._evals.begin(principal, suite, {"cases": len(cases)}, eval=eval_id)
+        if record.status != "running":
+            return record
         task = asyncio.create_task(self._measure(principal, record.eval, cases))
         self._underway[record.eval] = Underway(task, principal, suite)
         task.add_done_callback(lambda _: self._underway.pop(record.eval, None))

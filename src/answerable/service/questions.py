@@ -1,7 +1,8 @@
 """Questions: asked in plain words or as a written query, asked once more, and explained."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
+from typing import TYPE_CHECKING
 
 from answerable.agents.graphs import QueryType, direct_graph
 from answerable.agents.question_request import QuestionRequest
@@ -15,10 +16,22 @@ from answerable.core.ids import RunId, ThreadId, new_run_id, new_thread_id
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.understand import Question
-from answerable.service.runs import RunService, Subject
+from answerable.service.run_carrier import Subject
+from answerable.service.runs import RunService
 from answerable.sources.registry import SourceRegistry
 
+if TYPE_CHECKING:
+    from answerable.access.policy import Action
+
 MOST_SOURCES = 10
+_ACTIONS: "Mapping[str | None, Sequence[Action]]" = {
+    None: ("ask",),
+    "sql": ("sql",),
+    "cypher": ("sql",),
+    "python": ("python",),
+    "plan": ("sql", "python"),  # its steps may be either
+}
+"""Which permissions a question in words and each type of written query need."""
 
 
 class QuestionService:
@@ -27,7 +40,7 @@ class QuestionService:
     ) -> None:
         self._runs = runs
         self._registry = registry
-        self._readers = readers
+        self.readers = readers
         self._default_source = default_source
         self._policy = policy
 
@@ -47,8 +60,11 @@ class QuestionService:
         that exists already is not started again."""
         sources = self._known(request.sources, principal)
         graph, mode = graph_of(request, sources)
+        self._require(principal, written=mode if mode != request.mode else None)
         context = RunContext(run or new_run_id(), principal, request.thread or new_thread_id(), request_id)
-        return await self._runs.start(self._policy.applied(graph), Subject(request.message, sources, mode), context)
+        return await self._runs.carrier.start(
+            self._policy.applied(graph), Subject(request.message, sources, mode), context
+        )
 
     async def begin_query(
         self,
@@ -61,25 +77,30 @@ class QuestionService:
         request_id: str | None = None,
         run: RunId | None = None,
     ) -> RunId:
-        """Starts a run of a query that the user wrote: SQL, Python or a plan."""
+        """Starts a run of a query that the user wrote: SQL, Cypher, Python or a plan."""
+        self._require(principal, written=query_type)
         named = self._registry.known_as(source or self._default_source, principal)
         graph = self._policy.applied(direct_graph(query_type, self._recordable(code, principal), (named,)))
         subject = Subject(None, (named,), query_type)
-        return await self._runs.start(graph, subject, RunContext(run or new_run_id(), principal, thread, request_id))
+        return await self._runs.carrier.start(
+            graph, subject, RunContext(run or new_run_id(), principal, thread, request_id)
+        )
 
     async def retry(
         self, run: RunId, principal: Principal, request_id: str | None = None, *, new: RunId | None = None
     ) -> RunId:
         """The same question or query once more, in the same thread, as a run of its own with the id `new`."""
         record = await self._runs.get(run, principal)
+        asked_in_words = record.question is not None and record.mode not in ("sql", "cypher", "python")
+        self._require(principal, written=None if asked_in_words else record.mode)
         graph = await self._runs.first_graph(run, principal)
         subject = Subject(record.question, record.sources, record.mode)
         context = RunContext(new or new_run_id(), principal, record.thread, request_id)
-        return await self._runs.start(graph, subject, context)
+        return await self._runs.carrier.start(graph, subject, context)
 
     async def run_graph(self, graph: Graph, question: str, principal: Principal) -> Answer:
         """Runs any graph that ends in an answer, in no thread, and waits for it."""
-        run = await self._runs.start(graph, Subject(question, (), None), RunContext(new_run_id(), principal))
+        run = await self._runs.carrier.start(graph, Subject(question, (), None), RunContext(new_run_id(), principal))
         return await self._runs.wait(run, principal)
 
     async def explain(
@@ -87,7 +108,14 @@ class QuestionService:
     ) -> Json:
         """How the reader reads a question, stage by stage."""
         asked = Question(text=question, source=source or self._default_source, today=today)
-        return await self._readers.explain(asked, principal)
+        return await self.readers.explain(asked, principal)
+
+    def _require(self, principal: Principal, *, written: str | None) -> None:
+        """Raises `RefusedError` if the person may not ask in this way. `written`: the type of a written query."""
+        view = self._registry.view(principal)
+        if view is not None:
+            for action in _ACTIONS[written]:
+                view.require(action)
 
     def _known(self, sources: Sequence[str], principal: Principal) -> tuple[str, ...]:
         asked = sources or [self._default_source]

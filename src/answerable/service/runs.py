@@ -1,156 +1,42 @@
-"""Runs: carried out, followed, cancelled, decided, adopted and listed.
-
-A run belongs to the store. One process at a time carries it out, with a lease; any other can follow it, wait for it,
-cancel it or decide what it asked. This is the only file that knows which runs are alive in this process.
-"""
+"""Runs: listed, followed, awaited, cancelled and decided, whichever process carries them out."""
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from answerable.answers.answer import Answer
 from answerable.answers.capsule import read_capsule
 from answerable.answers.unanswered import failed
-from answerable.core.clock import Clock
-from answerable.core.context import Principal, RunContext
-from answerable.core.errors import AnswerableError, InternalError, OperatorError, UserError
-from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunFinished, RunStarted
-from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_id, new_run_id
+from answerable.core.context import Principal
+from answerable.core.errors import OperatorError, UserError
+from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunStarted, Verdict
+from answerable.core.ids import NodeId, RunId, ThreadId, new_run_id
+from answerable.core.values import Json
 from answerable.engine.graph import Graph
-from answerable.engine.journal import asks
-from answerable.engine.live import EVENTS_PER_READ, LiveRun
-from answerable.engine.run import Engine, Listener, Outcome
+from answerable.engine.journal import last_question
+from answerable.engine.live import EVENTS_PER_READ
 from answerable.engine.steps.descriptor import StepDescriptor
-from answerable.engine.turns import Turns
-from answerable.logs import about
-from answerable.service.run_endings import account_of, process_stopping, result_of, run_quarantined, status_of
-from answerable.store.base import (
-    Lease,
-    LeaseLostError,
-    Message,
-    RunBeginning,
-    RunEnd,
-    RunFilter,
-    RunRecord,
-    RunRequest,
-    RunStatus,
-    Store,
-)
-from answerable.store.conversation import title_of
+from answerable.service.run_carrier import RunCarrier, ended
+from answerable.service.run_endings import account_of, process_stopping
+from answerable.store.base import RunFilter, RunRecord, RunStatus, Store
 from answerable.store.leases import LEASE_SECONDS
 
 if TYPE_CHECKING:
     from answerable.engine.timeline import Timeline
 
-_log = logging.getLogger("answerable.runs")
-REQUESTS_SECONDS = 0.5
-"""How often a process looks for requests to its runs."""
-ADOPT_SECONDS = 1.0
-"""How often a server looks for runs that nobody carries out any more."""
 NEWS_SECONDS = 1.0
 """How long a follower of another process's run relies on hearing of news before it looks by itself."""
-MOST_DEATHS = 2
-"""A run whose process died so often is not continued: it may be what kills them."""
 END_SECONDS = 20.0
 """How long to wait for a run of another process to end that was cancelled: longer than it takes to adopt such a run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What a run is about, as listings show it."""
-
-    question: str | None
-    sources: tuple[str, ...]
-    mode: str | None
-
-
 class RunService:
-    def __init__(
-        self,
-        store: Store,
-        engine: Engine,
-        clock: Clock,
-        step_kinds: Mapping[str, StepDescriptor],
-        listeners: Sequence[Listener] = (),
-        *,
-        turns: Turns | None = None,
-        patient: bool = False,
-    ) -> None:
-        """`patient`: whether runs wait for a store that is away, as in a server, or fail, as in a command. The engine
-        must use the same store."""
+    def __init__(self, store: Store, carrier: RunCarrier, step_kinds: Mapping[str, StepDescriptor]) -> None:
         self._store = store
-        self._patient = store.patient if patient and store.patient is not None else store
-        self._engine = engine
-        self._clock = clock
         self._step_kinds = step_kinds
-        self._listeners = tuple(listeners)
-        self._turns = turns or Turns()
-        self._live: dict[RunId, LiveRun] = {}
-        self._attending: asyncio.Task[None] | None = None
-        self._adopting: asyncio.Task[None] | None = None
-        self._unsure: set[asyncio.Task[None]] = set()
-        self.leaving = asyncio.Event()
-        """Set when this process is about to end."""
-        self.ended_any = False
-        """Whether a run has ended in this process."""
-        self._one_adopts = asyncio.Lock()
-        self._adopt_from = 0.0
-        """Until this moment of the monotonic clock nobody's runs are adopted."""
-
-    # Carrying out
-
-    async def start(self, graph: Graph, subject: Subject, context: RunContext) -> RunId:
-        """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns.
-        In a crowd that would make it wait too long, it is refused before anything is stored."""
-        if self.leaving.is_set():
-            raise process_stopping()
-        place = self._turns.admit()
-        try:
-            started = self._engine.started(context, graph, subject.question)
-            record = await self._created(context, subject, started)
-        except BaseException:
-            place.leave()
-            raise
-        if record is None:
-            place.leave()
-            return context.run
-        live = self._live_run(context, record.lease, subject.question)
-        live.place = place
-        self._carry(live, self._engine.begin(live, graph, started=started))
-        return context.run
-
-    async def _created(self, context: RunContext, subject: Subject, started: RunStarted) -> RunRecord | None:
-        """The new run; None for one that was started already, by the same request."""
-        question, beginning = subject.question, RunBeginning(started)
-        if context.thread is not None and question is not None:
-            message = self._message(context, "user", question, new_message_id())
-            beginning = RunBeginning(started, message, title_of(question))
-        try:
-            return await self._store.runs.create(
-                context, question, sources=subject.sources, mode=subject.mode, beginning=beginning
-            )
-        except InternalError as error:
-            if error.stable_code != "run_exists":
-                raise
-            # The same request once more, by its key. A run of another tenant is not found.
-            await self._store.runs.get(context.principal, context.run)
-            return None
-        except OperatorError:
-            task = asyncio.create_task(self._take_up_if_stored(context), name=context.run)
-            self._unsure.add(task)
-            task.add_done_callback(self._unsure.discard)
-            raise
-
-    async def _take_up_if_stored(self, context: RunContext) -> None:
-        """The store failed when a run was created, perhaps after it had stored the run: then somebody must carry it
-        out, because others see that its owner lives."""
-        with suppress(AnswerableError):
-            record = await self._patient.runs.get(context.principal, context.run)
-            if (lease := await self._patient.runs.claim(record)) is not None:
-                await self._take_up(record, lease)
+        self.carrier = carrier
+        """The runs of this process."""
 
     async def id_for(self, key: str, fingerprint: str, principal: Principal) -> RunId:
         """The id of the run that a client's key stands for. `fingerprint`: of the request that it came with."""
@@ -162,86 +48,6 @@ class RunService:
         if not first or not isinstance(first[0], RunStarted):
             raise UserError(f"The run {run} was given up before it began.", code="run_not_started", hint="Ask again.")
         return Graph.parse(first[0].graph)
-
-    def _live_run(self, context: RunContext, lease: Lease, question: str | None) -> LiveRun:
-        live = self._engine.live(context, lease, self._listeners)
-        live.end_of = lambda last: self._end(live, question, last)
-        return live
-
-    def _carry(self, live: LiveRun, run: Coroutine[Any, Any, Outcome]) -> None:
-        self._live[live.context.run] = live
-        live.carry(asyncio.create_task(self._carry_out(live, run), name=live.context.run))
-        if self._attending is None or self._attending.done():
-            self._attending = asyncio.create_task(self._attend(), name="requests")
-
-    async def _carry_out(self, live: LiveRun, run: Coroutine[Any, Any, Outcome]) -> None:
-        context, waits, recorded = live.context, False, False
-        with about(run=context.run, thread=context.thread, request=context.request_id):
-            try:
-                waits = (await run).status == "waiting"
-                if waits:
-                    await self._patient.runs.finish(live.lease, RunEnd("waiting"))
-                recorded = True
-            except LeaseLostError:  # the process that has the run now records its end, and waiters wait for that
-                _log.warning("run taken over by another process", extra={"fields": {"token": live.lease.token}})
-            except AnswerableError as error:
-                live.failure = error
-                await self._give_up(live, error)
-            finally:
-                if not recorded:
-                    live.answer = None  # another process may record another end
-                self.ended_any = self.ended_any or not waits
-                if live.place is not None:
-                    live.place.leave()
-                if self._live.get(context.run) is live:
-                    del self._live[context.run]
-        if waits:
-            await self._adopt(context.run)  # the decision may have come before the run waited for it
-
-    async def _give_up(self, live: LiveRun, error: AnswerableError) -> None:
-        """Ends a run that could not be carried out to its end, for example because its answer cannot be read."""
-        _log.error("run given up", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
-        try:
-            try:
-                await self._engine.fail(live, error)
-            except LeaseLostError:
-                return
-            except AnswerableError:  # its journal is empty or damaged, but everybody must see that it is over
-                await self._patient.runs.finish(live.lease, RunEnd("failed", error.stable_code))
-        except AnswerableError as failure:
-            _log.error("store failed", extra={"fields": {"code": failure.stable_code, "reason": str(failure)}})
-
-    async def _end(self, live: LiveRun, question: str | None, last: Event) -> RunEnd:
-        """What is stored about a run together with its last event."""
-        context = live.context
-        if isinstance(last, RunFinished):
-            answer = read_capsule((await self._patient.capsules.get(context.principal, context.run)).body).answer
-        else:
-            events = await self._patient.events.read(context.principal, context.run)
-            answer = account_of([*events, last], self._step_kinds)
-        live.answer = answer
-        message = None
-        if context.thread is not None and question is not None:
-            # The id is the run's, so that a process that ends the run once more says nothing twice.
-            message_id = MessageId("msg_" + context.run.removeprefix("run_"))
-            message = self._message(context, "assistant", answer.text, message_id)
-        error = answer.provenance.error
-        return RunEnd(status_of(last), error.code if error else None, result_of(answer), message)
-
-    def _message(self, context: RunContext, role: Literal["user", "assistant"], text: str, id: MessageId) -> Message:
-        assert context.thread is not None
-        return Message(id, context.thread, role, text, self._clock.now(), context.run)
-
-    def leave(self) -> None:
-        """This process is about to end: nobody waits for a run here any more, and no run is begun."""
-        self.leaving.set()
-
-    async def _done_or_leaving(self, run: RunId, task: asyncio.Task[Any]) -> None:
-        leaving = asyncio.create_task(self.leaving.wait())
-        await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
-        leaving.cancel()
-        if not task.done():
-            raise process_stopping(run)
 
     # Looking
 
@@ -270,20 +76,20 @@ class RunService:
         """Waits for the end of a run, whichever process carries it out, and returns its answer. A run that waits for a
         decision has none."""
         while True:
-            live = self._live.get(run)
+            live = self.carrier.live(run)
             if live is not None:
-                await self._done_or_leaving(run, live.task)
+                await self.carrier.done_or_leaving(run, live.task)
                 if live.failure is not None:
                     return failed(run, live.failure)
                 if live.answer is not None and live.context.principal == principal:
                     return live.answer
             mark = await self._store.news.mark(run)
-            record = await self._patient.runs.get(principal, run)
+            record = await self.carrier.patient.runs.get(principal, run)
             if record.status != "running":
                 return await self.answer(run, principal)
-            if self.leaving.is_set():
+            if self.carrier.leaving.is_set():
                 raise process_stopping(run)
-            if run not in self._live:
+            if self.carrier.live(run) is None:
                 await self._store.news.beyond(run, mark, NEWS_SECONDS)
 
     async def answer(self, run: RunId, principal: Principal) -> Answer:
@@ -314,9 +120,9 @@ class RunService:
         ones, then the others as they happen, whichever process carries the run out."""
         await self._store.runs.get(principal, run)
         while True:
-            live = self._live.get(run)
+            live = self.carrier.live(run)
             mark = await self._store.news.mark(run) if live is None else 0
-            record = await self._patient.runs.get(principal, run)
+            record = await self.carrier.patient.runs.get(principal, run)
             news = live.events(after) if live is not None else self._stored(record, after)
             async for event in news:
                 after = event.seq or after  # a piece of text has no number
@@ -331,22 +137,14 @@ class RunService:
     async def _stored(self, record: RunRecord, after: int) -> AsyncIterator[Event]:
         """What is stored now of a run that another process carries out."""
         while True:
-            page = await self._patient.events.read(record.principal, record.run, after=after, limit=EVENTS_PER_READ)
+            page = await self.carrier.patient.events.read(
+                record.principal, record.run, after=after, limit=EVENTS_PER_READ
+            )
             for event in page:
                 after = event.seq
                 yield event
             if len(page) < EVENTS_PER_READ:
                 return
-
-    async def _concluded(self, record: RunRecord) -> None:
-        """Waits until a run of another process has ended."""
-        with suppress(TimeoutError):  # its process died just then, and none that adopts runs is there
-            async with asyncio.timeout(END_SECONDS):
-                while not ended(record):
-                    mark = await self._store.news.mark(record.run)
-                    record = await self._store.runs.get(record.principal, record.run)
-                    if not ended(record):
-                        await self._store.news.beyond(record.run, mark, NEWS_SECONDS)
 
     async def timeline(self, run: RunId, principal: Principal) -> "Timeline":
         """When each step of a run began and ended."""
@@ -362,156 +160,68 @@ class RunService:
         record = await self._store.runs.get(principal, run)
         if ended(record):
             return
-        if (live := self._live.get(run)) is None:
+        if (live := self.carrier.live(run)) is None:
             await self._store.runs.request(principal, run, "cancel", {"reason": reason})
-            await self._adopt(run)  # in case nobody carries it out
+            await self.carrier.adopt(run)  # in case nobody carries it out
             await self._concluded(record)
         else:
             live.cancel(reason)
             await asyncio.wait((live.task,))
 
+    async def _concluded(self, record: RunRecord) -> None:
+        """Waits until a run of another process has ended."""
+        with suppress(TimeoutError):  # its process died just then, and none that adopts runs is there
+            async with asyncio.timeout(END_SECONDS):
+                while not ended(record):
+                    mark = await self._store.news.mark(record.run)
+                    record = await self._store.runs.get(record.principal, record.run)
+                    if not ended(record):
+                        await self._store.news.beyond(record.run, mark, NEWS_SECONDS)
+
     async def decide(
-        self, run: RunId, step: str, principal: Principal, *, approved: bool, note: str | None = None
+        self,
+        run: RunId,
+        step: str,
+        principal: Principal,
+        *,
+        verdict: Verdict,
+        note: str | None = None,
+        data: Json = None,
     ) -> None:
-        """Answers what a run asked, and lets it go on: here if nobody carries it out, else where it is."""
+        """Answers what a run asked, and lets it go on: here if nobody carries it out, else where it is. `approve` and
+        `reject` need nothing more. `edit` goes on with `data` instead of what was shown; `respond` gives `data` as the
+        answer, or as the result of an effect that has happened. Of several decisions on one question the first counts;
+        the same one once more changes nothing."""
         await self._store.runs.get(principal, run)
-        if not asks(await self._store.events.read(principal, run), NodeId(step)):
+        if verdict in ("approve", "reject") and data is not None:
+            raise UserError(f"`{verdict}` takes no data.", code="decision_invalid", hint="Use `edit` or `respond`.")
+        asked, decided = last_question(await self._store.events.read(principal, run), NodeId(step))
+        if asked is None:
             raise UserError(f"Step `{step}` of {run} waits for no decision.", code="approval_not_asked")
-        body = {"step": step, "approved": approved, "by": principal.user, "note": note}
-        await self._store.runs.request(principal, run, "decide", body)
-        if (live := self._live.get(run)) is not None:
+        body = {"step": step, "verdict": verdict, "by": principal.user, "note": note, "data": data}
+        # The id belongs to the question, so the store keeps one decision on it, whoever else decides at the same time.
+        request = f"{run}:{asked.seq}"
+        first = await self._store.runs.requested(principal, request)
+        if first is None and decided is not None:
+            raise _decided_already(run, step, decided.by)
+        if first is None and not await self._store.runs.request(principal, run, "decide", body, request=request):
+            first = await self._store.runs.requested(principal, request)
+        if first is not None and first.body != body:
+            raise _decided_already(run, step, first.body["by"])
+        if (live := self.carrier.live(run)) is not None:
             await asyncio.wait((live.task,))  # other steps of the run are still under way
-        await self._adopt(run)
-
-    # Runs of other processes
-
-    async def resume_unfinished(self) -> int:
-        """Continues runs that no process carries out any more; returns their number. What calls of models held in
-        budgets when their process died counts as spent: they may have been paid for."""
-        await self._store.budgets.reconcile()
-        return await self._adopt()
+        await self.carrier.adopt(run)
 
     async def resume_patiently(self, principal: Principal) -> int:
         """The same, for somebody who waits for the runs of a process that was killed a moment ago: its lease may not
         have lapsed yet, so runs that are under way elsewhere are looked at again after that time."""
-        adopted = await self.resume_unfinished()
+        adopted = await self.carrier.resume_unfinished()
         under_way = await self.count(principal, only=RunFilter(statuses=("running",)))
-        if under_way > self.running():
+        if under_way > self.carrier.running():
             await asyncio.sleep(LEASE_SECONDS)
-            adopted += await self.resume_unfinished()
+            adopted += await self.carrier.resume_unfinished()
         return adopted
 
-    def running(self) -> int:
-        """How many runs this process carries out now."""
-        return len(self._live)
 
-    def keep_adopting(self) -> None:
-        """From now on, continues the runs of processes that died. For a process that stays, such as a server."""
-        self._adopting = asyncio.create_task(self._adopt_for_ever(), name="adopt runs")
-
-    async def _adopt_for_ever(self) -> None:
-        while True:
-            began = self._clock.monotonic()
-            try:
-                await self.resume_unfinished()
-            except AnswerableError as error:  # the store may be back the next time
-                _log.warning("runs not adopted", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
-                self._grant_grace()
-            if self._clock.monotonic() - began > LEASE_SECONDS / 2:
-                self._grant_grace()
-            await asyncio.sleep(ADOPT_SECONDS)
-
-    def _grant_grace(self) -> None:
-        """The store was away or stood still, so the others could not renew their leases: they get the time to."""
-        self._adopt_from = self._clock.monotonic() + LEASE_SECONDS
-
-    async def _adopt(self, only: RunId | None = None) -> int:
-        adopted = 0
-        async with self._one_adopts:
-            for record in await self._store.runs.adoptable():
-                if record.run in self._live or only not in (None, record.run):
-                    continue
-                # A run that waits for a decision has no owner who might be alive.
-                if record.owner is not None and self._clock.monotonic() < self._adopt_from:
-                    continue
-                lease = await self._patient.runs.claim(record)
-                if lease is not None:
-                    adopted += 1
-                    await self._take_up(record, lease)
-        return adopted
-
-    async def _take_up(self, record: RunRecord, lease: Lease) -> None:
-        """Goes on with a run that this process has just claimed, after what was asked of it meanwhile."""
-        if (await self._store.runs.get(record.principal, record.run)).deaths >= MOST_DEATHS:
-            await self._give_up(self._live_run(_context(record), lease, record.question), run_quarantined(record.run))
-            return
-        requests = [request for request in await self._store.runs.requests() if request.run == record.run]
-        for request in requests:
-            if request.kind == "decide":
-                await self._decide(record, lease, request)
-        live = self._live_run(_context(record), lease, record.question)
-        self._carry(live, self._go_on(live, record))
-        for request in requests:
-            if request.kind == "cancel":
-                live.cancel(request.body["reason"])
-                await self._store.runs.take(request)
-
-    async def _go_on(self, live: LiveRun, record: RunRecord) -> Outcome:
-        outcome = await self._engine.go_on(live)
-        if outcome.status != "waiting" and not ended(await self._store.runs.get(record.principal, record.run)):
-            # Earlier versions stored the last event and the status one after the other; a crash could part them.
-            last = (await self._store.events.read(record.principal, record.run))[-1]
-            await self._store.runs.finish(live.lease, await self._end(live, record.question, last))
-        return outcome
-
-    async def _decide(self, record: RunRecord, lease: Lease, request: RunRequest) -> None:
-        body = request.body
-        try:
-            await self._engine.decide(
-                _context(record),
-                NodeId(body["step"]),
-                approved=body["approved"],
-                by=body["by"],
-                note=body["note"],
-                lease=lease,
-            )
-        except UserError:  # somebody else was quicker with a decision
-            _log.info("decision came too late", extra={"fields": {"run": record.run, "step": body["step"]}})
-        await self._store.runs.take(request)
-
-    async def _attend(self) -> None:
-        """Carries out what other processes ask of the runs of this one, for as long as there are any."""
-        while self._live:
-            await asyncio.sleep(REQUESTS_SECONDS)
-            try:
-                for request in await self._store.runs.requests():
-                    live = self._live.get(request.run)
-                    if live is not None and request.kind == "cancel":
-                        live.cancel(request.body["reason"])
-                        await self._store.runs.take(request)
-            except AnswerableError as error:
-                _log.warning("requests not read", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
-
-    async def idle(self) -> None:
-        """Waits until nothing runs."""
-        while tasks := [live.task for live in self._live.values()]:
-            await asyncio.gather(*tasks)
-
-    async def close(self) -> None:
-        """Stops running work without marking it as ended: the next process continues it."""
-        self._store.stop_waiting()  # another process continues the runs when the store is back
-        tasks = [live.task for live in self._live.values()]
-        tasks += self._unsure
-        tasks += [task for task in (self._attending, self._adopting) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def ended(record: RunRecord) -> bool:
-    return record.status not in ("running", "waiting")
-
-
-def _context(record: RunRecord) -> RunContext:
-    """On behalf of the person who started the run, whoever continues it."""
-    return RunContext(record.run, record.principal, record.thread, record.request_id)
+def _decided_already(run: RunId, step: str, by: str) -> UserError:
+    return UserError(f"Step `{step}` of {run} was decided by {by} already.", code="approval_decided")

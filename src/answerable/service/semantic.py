@@ -113,18 +113,23 @@ class SemanticService:
             await self._registry.get(name, principal)  # a path that leads nowhere is an error, not an empty history
         return [_change(record) for record in records]
 
-    async def undo(self, name: str, change_id: str, principal: Principal) -> SemanticDocument:
-        """Puts back how it was before the newest change; that is a change too, and can be undone."""
+    async def undo(
+        self, name: str, change_id: str, principal: Principal, *, change: EditId | None = None
+    ) -> SemanticDocument:
+        """Puts back how it was before the newest change; that is a change too, and can be undone. `change`: as in
+        `rewrite`."""
         async with self._changing(name, principal):
+            if await self._is_made(name, change, principal):
+                return await self.read(name, principal)
             await self._settle(name, principal)
-            change = await self._store.edits.get(principal, EditId(change_id))
+            undone = await self._store.edits.get(principal, EditId(change_id))
             meaning = await read_meaning(await self._registry.get(name, principal))
-            if change.source != name or change.after != meaning.text:
+            if undone.source != name or undone.after != meaning.text:
                 raise UserError(
                     "It was changed again since.", code="semantic_changed", hint="Undo the newer changes first."
                 )
-            note = f"Undone: {change.note}" if change.note else "Undone"
-            return await self._write(name, change.before, meaning.version, note, principal)
+            note = f"Undone: {undone.note}" if undone.note else "Undone"
+            return await self._write(name, undone.before, meaning.version, note, principal, change)
 
     @asynccontextmanager
     async def _changing(self, name: str, principal: Principal) -> AsyncIterator[None]:

@@ -24,7 +24,6 @@ from answerable.store.base import DayOfUse, Store
 from answerable.store.protocols.budgets import AccountLimit, Balance
 
 if TYPE_CHECKING:
-    from answerable.agents.folder import AgentFolder
     from answerable.models.check import Checked, Trial
 
 
@@ -63,13 +62,6 @@ class ModelCheck(Frozen):
     checks: dict[str, ModelTrial] = Field(description="`text`, `structured`, `streaming`, `tools`.")
     tokens: int
     cost_usd: float | None
-
-
-class AgentView(Frozen):
-    name: str
-    role: str
-    description: str
-    cases: int
 
 
 class UsageDay(Frozen):
@@ -117,7 +109,7 @@ class About(Frozen):
     default_source: str
     upload_mb: int
     share_rows: bool = Field(description="Whether values of the data go to a language model.")
-    runs_as_written: list[Literal["sql", "python"]] = Field(
+    runs_as_written: list[Literal["sql", "cypher", "python"]] = Field(
         description="What a message may begin with, as in `SQL: SELECT 1`. Python needs a sandbox that works."
     )
 
@@ -166,14 +158,6 @@ class SetupService:
         checked = await check_models(self._settings.models_config, principal, name)
         return [_model_check(each) for each in checked]
 
-    def agents(self, principal: Principal) -> Sequence[AgentView]:
-        """The agents that ask a language model, and how many recorded cases each has."""
-        from answerable.agents.cases import AGENTS, load_cases
-        from answerable.agents.folder import BUILTIN, load_agent
-
-        folders = [BUILTIN / name for name in AGENTS]
-        return [_agent(load_agent(folder), len(load_cases(folder))) for folder in folders]
-
     def settings(self, principal: Principal) -> Mapping[str, Any]:
         """Every setting by name, without keys and passwords."""
         return shown_settings(self._settings)
@@ -205,7 +189,7 @@ class SetupService:
             default_source=shown_location(settings.source),
             upload_mb=settings.upload_mb,
             share_rows=settings.share_rows,
-            runs_as_written=["sql", "python"] if self._runs_programs else ["sql"],
+            runs_as_written=["sql", "cypher", "python"] if self._runs_programs else ["sql", "cypher"],
         )
 
     def step_kinds(self, principal: Principal) -> StepKindList:
@@ -237,10 +221,6 @@ def _trial(trial: "Trial") -> ModelTrial:
     error = trial.error
     shown = error and ModelTrialError(code=error.stable_code, message=error.message, hint=error.hint)
     return ModelTrial(ok=trial.ok, ms=round(trial.ms, 1), error=shown)
-
-
-def _agent(folder: "AgentFolder", cases: int) -> AgentView:
-    return AgentView(name=folder.name, role=folder.role, description=folder.description, cases=cases)
 
 
 def _day(day: date, used: Mapping[str, DayOfUse]) -> UsageDay:

@@ -10,13 +10,15 @@ from pydantic import Field
 from answerable.core.catalog import Catalog, Relationship
 from answerable.core.clock import Clock
 from answerable.core.context import Principal, Visibility
-from answerable.core.errors import NotFoundError, RefusedError, UserError
+from answerable.core.errors import AnswerableError, NotFoundError, RefusedError, UserError
+from answerable.core.hidden_paths import HiddenPaths
 from answerable.core.values import Frozen, Json, OutputColumn
 from answerable.service.keyed_requests import KeyedAttempt
 from answerable.service.uploads import UploadRoom, received
 from answerable.settings import Settings
 from answerable.sources.added import MB, AddedSources, safe_file_name, source_name
 from answerable.sources.base import browsable
+from answerable.sources.open import API_SCHEMES, api_refused
 from answerable.sources.registry import SourceRegistry
 from answerable.sources.sql.postgres_url import SCHEMES, parsed
 from answerable.sources.statistics import TableStatistics, plain, table_named
@@ -41,7 +43,9 @@ class SourceProgress(Frozen):
 
 class SourceSummary(Frozen):
     name: str
-    kind: str | None = Field(description="`files`, `sqlite`, `duckdb`, `postgres`; null until the source was opened.")
+    kind: str | None = Field(
+        description="`files`, `sqlite`, `duckdb`, `postgres`, `api`; null until the source was opened."
+    )
     location: str = Field(description="Never with a password.")
     origin: Literal["bundled", "settings", "added", "uploaded"]
     default: bool = Field(description="Whether a question that names no source asks this one.")
@@ -82,8 +86,12 @@ class RelationshipView(Relationship):
 
 
 class SourceService:
-    def __init__(self, registry: SourceRegistry, settings: Settings, clock: Clock, *, any_location: bool) -> None:
-        """`any_location`: whether the caller is the person at the machine, who may name any path."""
+    def __init__(
+        self, registry: SourceRegistry, settings: Settings, clock: Clock, *, any_location: bool, hidden: HiddenPaths
+    ) -> None:
+        """`any_location`: whether the caller is the person at the machine, who may name any path. `hidden`: what the
+        errors of sources leave out."""
+        self._hidden = hidden
         self._registry = registry
         self._settings = settings
         self._any_location = any_location
@@ -131,13 +139,41 @@ class SourceService:
 
     # Adding and removing
 
-    async def add(self, location: str, principal: Principal, *, name: str | None = None) -> SourceSummary:
+    async def add_api(
+        self,
+        document: str,
+        base_url: str,
+        principal: Principal,
+        *,
+        name: str | None = None,
+        secret_env: str | None = None,
+        secret_header: str | None = None,
+        entities: Sequence[str] = (),
+    ) -> SourceSummary:
+        """Adds an API by its OpenAPI document and its address. `secret_env`: the environment variable that holds its
+        credential; `secret_header`: the header for it, if not as the document says; `entities`: those that become
+        tables, else all."""
+        from answerable.sources.api.location import api_location
+
+        _check_not_empty(document, "document")
+        path = str(_existing(document)) if self._any_location else document
+        location = api_location(
+            path, base_url, secret_env=secret_env, secret_header=secret_header, entities=tuple(entities)
+        )
+        return await self.add(location.text, principal, name=name or Path(document).stem)
+
+    async def add(
+        self, location: str, principal: Principal, *, name: str | None = None, attempt: KeyedAttempt | None = None
+    ) -> SourceSummary:
         """Adds a database by its URL; its password is stored, and never shown. The person at the machine may also add a
-        file or a folder, which stays where it is."""
+        file or a folder, which stays where it is. `attempt`: of a request that may have been carried out before; its
+        source is then not added again."""
         self._check_adding()
         _check_not_empty(location, "location")
         _check_not_empty(name, "name")
-        if "://" not in location and self._any_location:
+        if location.partition("://")[0].lower() in API_SCHEMES:
+            wanted = self._api_name(location)
+        elif "://" not in location and self._any_location:
             location = str(_existing(location))
             wanted = Path(location).stem or "files"
         elif location.partition("://")[0].lower() in SCHEMES:
@@ -149,8 +185,14 @@ class SourceService:
                 hint="Write it as postgresql://user:password@host:5432/database; "
                 + ("name files by their path." if self._any_location else "upload files instead."),
             )
-        called = self._free_name(name or wanted, principal, chosen=name is not None)
-        self._added(principal).add_location(called, location, by_operator=self._any_location)
+        known = self._added(principal).get(attempt.note) if attempt is not None and attempt.note is not None else None
+        if attempt is not None and attempt.note is not None and known is not None and known.location == location:
+            called = attempt.note
+        else:
+            called = self._free_name(name or wanted, principal, chosen=name is not None)
+            if attempt is not None:
+                await attempt.remember(called)
+            self._added(principal).add_location(called, location, by_operator=self._any_location)
         self._watch.read(called, principal)
         return self._summary(called, principal)
 
@@ -222,7 +264,7 @@ class SourceService:
         catalog = await source.describe()
         found = table_named(catalog, table)
         state = (name, found.name, found.fingerprint or catalog.fingerprint, tuple(c.name for c in found.columns))
-        key = (principal.visibility, state)
+        key = (self._registry.visibility(principal), state)
         if key not in self._statistics:
             if len(self._statistics) >= KEPT_STATISTICS:
                 self._statistics.clear()
@@ -233,7 +275,7 @@ class SourceService:
         """How tables belong together, and how many rows refer to none; counted once while both stay as they are."""
         source = await self._registry.get(name, principal)
         catalog = await source.describe()
-        key, state = (principal.visibility, name), (catalog.fingerprint, catalog.relationships)
+        key, state = (self._registry.visibility(principal), name), (catalog.fingerprint, catalog.relationships)
         if key not in self._relationships or self._relationships[key][0] != state:
             checks = await browsable(source).relationship_checks(catalog)
             views = [
@@ -253,6 +295,14 @@ class SourceService:
         if not self._any_location:
             self._settings.allowed_hosts.check(parameters)
         return parameters.get("dbname") or "database"
+
+    def _api_name(self, location: str) -> str:
+        """The name of an API that this caller may add."""
+        from answerable.sources.api.location import parsed
+
+        if not self._any_location:
+            raise api_refused()
+        return Path(parsed(location).document).stem
 
     def _check_adding(self) -> None:
         if not self._settings.upload_mb and not self._any_location:
@@ -299,7 +349,7 @@ class SourceService:
             read_at=seen.read_at,
             fingerprint=catalog.fingerprint if catalog else None,
             progress=self._progress(name, principal) if seen.state == "reading" else None,
-            error=SourceProblem(code=error.stable_code, message=error.message, hint=error.hint) if error else None,
+            error=_problem(self._hidden.of(error)) if error else None,
             files=[*own.files] if own else [],
         )
 
@@ -307,6 +357,10 @@ class SourceService:
         message, done, total, counted = self._watch.progress(name, principal)
         seconds = round(self._watch.seconds(name, principal), 3)
         return SourceProgress(message=message, done=done, total=total, counted=counted, seconds=seconds)
+
+
+def _problem(error: AnswerableError) -> SourceProblem:
+    return SourceProblem(code=error.stable_code, message=error.message, hint=error.hint)
 
 
 def _numbered(name: str, taken: Sequence[str]) -> str:

@@ -11,11 +11,13 @@ from pydantic import Field
 from answerable.answers.answer import Answer
 from answerable.core.clock import Clock
 from answerable.core.context import Principal
-from answerable.core.errors import UserError
+from answerable.core.errors import RefusedError, UserError
 from answerable.core.ids import MessageId, RunId, ThreadId
 from answerable.core.values import Frozen
+from answerable.service.run_carrier import ended
 from answerable.service.run_summary import RunSummary, run_summary
-from answerable.service.runs import RunService, ended
+from answerable.service.runs import RunService
+from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Message, RunRecord, Store, ThreadRecord
 from answerable.store.conversation import LONGEST_TITLE, fork
 
@@ -58,8 +60,9 @@ class SharedThread(Frozen):
 
 
 class ThreadService:
-    def __init__(self, store: Store, runs: RunService, clock: Clock) -> None:
+    def __init__(self, store: Store, runs: RunService, registry: SourceRegistry, clock: Clock) -> None:
         self._store = store
+        self._registry = registry
         self._runs = runs
         self._clock = clock
 
@@ -109,8 +112,15 @@ class ThreadService:
     async def shared(self, token: str, principal: Principal) -> SharedThread:
         """A shared thread, to be read only."""
         record = await self._store.threads.shared(principal, token)
-        messages = await self._store.threads.messages(principal, record.thread)
-        views = await self._views(messages, principal, answers=True)
+        owner = record.principal
+        if principal.own_only and self._registry.visibility(principal) != self._registry.visibility(owner):
+            raise RefusedError(
+                "This thread holds answers from data that you may not see, or see in another way.",
+                code="share_refused",
+                hint="Ask the same questions yourself: the answers then come from what you may see.",
+            )
+        messages = await self._store.threads.messages(owner, record.thread)
+        views = await self._views(messages, owner, answers=True)
         return SharedThread(title=record.title, created_at=record.created_at, messages=[*views])
 
     async def fork(
@@ -124,8 +134,8 @@ class ThreadService:
     ) -> ThreadSummary:
         """A new thread that begins like another one: up to a message, or up to just before it. `new`: the id to give
         it; a thread of that id that exists already is not made again."""
-        made = await fork(self._store.threads, principal, thread, message, include=include, new=new)
-        return await self.get(made, principal)
+        forked = await fork(self._store.threads, principal, thread, message, include=include, new=new)
+        return await self.get(forked, principal)
 
     async def messages(
         self, thread: ThreadId, principal: Principal, *, last: int | None = None, answers: bool = False

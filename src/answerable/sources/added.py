@@ -147,9 +147,9 @@ class AddedSources:
         format_ = sniffed(staged, file_name)
         if format_ is None:
             expected = expected_by_name(file_name)
-            told = f"not {expected}, as its name says" if expected else "and its name is of no type that can be read"
+            unlike = f"not {expected}, as its name says" if expected else "and its name is of no type that can be read"
             raise UserError(
-                f"{file_name} is {content_of(staged)}, {told}.",
+                f"{file_name} is {content_of(staged)}, {unlike}.",
                 code="upload_unsupported",
                 hint="Upload CSV, TSV, JSON, Parquet, Excel, SQLite or DuckDB files.",
             )

@@ -5,6 +5,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -27,6 +28,25 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveCalls:
+    """What it took to answer a query from a live service."""
+
+    at: datetime
+    calls: int
+    """HTTP requests, with retries."""
+    pages: int
+    fingerprint: str
+    """Of the rows that were fetched."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
+        pages = "1 page" if self.pages == 1 else f"{self.pages:,} pages"
+        return f"Live from the API at {self.at:%Y-%m-%d %H:%M:%S} UTC: {calls}, {pages}."
+
+
+@dataclass(frozen=True, slots=True)
 class QueryResult:
     """A finished query: an Arrow IPC file was written to the path that the caller gave."""
 
@@ -36,6 +56,8 @@ class QueryResult:
     duration_ms: float
     plain_rows: tuple[tuple[Scalar, ...], ...] | None = None
     """All rows as values that JSON can hold, if they are few and plain. Else None: the file has them."""
+    live: LiveCalls | None = None
+    """None if the data was there before the query."""
 
 
 class Source(Protocol):

@@ -202,14 +202,9 @@ def found_in(folder: Path, paths: Sequence[Path]) -> Found:
     files, warnings, others = [], [], []
     root = folder.resolve()
     for path in paths:
-        shown = str(path.relative_to(folder))
-        if path.is_symlink() and path.exists() and not path.resolve().is_relative_to(root):
-            warnings.append(
-                Warning(subject=shown, message="is a link that leads out of the folder; it is not followed")
-            )
-            continue
-        if path.is_dir():
-            warnings.append(Warning(subject=shown, message="is a folder that cannot be opened"))
+        shown = os.fsencode(path.relative_to(folder)).decode(errors="replace")
+        if (problem := _unusable(path, root)) is not None:
+            warnings.append(Warning(subject=shown, message=problem))
             continue
         try:
             database = path.suffix.lower() in DATABASE_SUFFIXES and database_kind(path)
@@ -232,6 +227,18 @@ def found_in(folder: Path, paths: Sequence[Path]) -> Found:
         listed = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")
         warnings.append(Warning(subject=folder.name, message=f"{len(others)} files are not tables: {listed}"))
     return Found(tuple(files), tuple(warnings))
+
+
+def _unusable(path: Path, root: Path) -> str | None:
+    """Why a path is not even opened, or None if it is a file below `root`."""
+    if os.fsencode(path).decode(errors="replace") != str(path):
+        return "has a name that is not UTF-8 text; rename it"
+    if path.is_symlink() and path.exists() and not path.resolve().is_relative_to(root):
+        return "is a link that leads out of the folder; it is not followed"
+    if path.is_dir():
+        return "is a folder that cannot be opened"
+    # A pipe keeps whoever opens it waiting for ever.
+    return "is a pipe, a socket or a device, not a file" if path.exists() and not path.is_file() else None
 
 
 def named_file(path: Path) -> Found:

@@ -8,6 +8,7 @@ import asyncio
 import codecs
 import errno
 import fcntl
+import io
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -23,7 +24,9 @@ from answerable.core.errors import AnswerableError, OperatorError, SemanticError
 from answerable.core.file_errors import no_descriptors
 from answerable.core.validation import first_problem
 from answerable.core.values import ColumnType, Frozen
+from answerable.core.yaml_text import SEMANTIC
 from answerable.sources.base import Source
+from answerable.sources.definition_files import read_definitions
 from answerable.sources.semantic import End, Semantic, apply, dump, parse
 from answerable.sources.yaml_edit import with_changes
 from answerable.store.whole_files import whole_file
@@ -156,15 +159,18 @@ def _types(catalog: Catalog, end: End) -> list[ColumnType | None]:
 
 def edited(text: str, edits: Sequence[NameEdit | RelationshipEdit | RelationshipRemoval]) -> str:
     """The text with some things said differently; all else in it stays as it was written."""
-    before = _data(parse(text))
     data = _data(parse(text))
     for edit in edits:
         if isinstance(edit, NameEdit):
             _rename(data, edit)
         else:
             _relate(data, edit)
-    wanted = _validated(_pruned(data))
-    changed = with_changes(text, before, _data(wanted))
+    return rewritten(text, _validated(_pruned(data)))
+
+
+def rewritten(text: str, wanted: Semantic) -> str:
+    """The text that says what is wanted. Comments and whatever is the same stay as they were written."""
+    changed = with_changes(text, _data(parse(text)), _data(wanted))
     try:
         return changed if parse(changed) == wanted else dump(wanted)
     except SemanticError:  # a way of writing YAML that cannot be edited in place
@@ -227,7 +233,8 @@ def _read(files: Sequence[Path]) -> Meaning:
     if found is None:
         return Meaning(_place(files), "")
     try:
-        text = found.read_text("utf-8-sig")
+        raw = read_definitions(found, 4 * SEMANTIC.largest)
+        text = io.StringIO(raw.decode("utf-8-sig"), newline=None).read()  # with plain line ends
     except (OSError, UnicodeDecodeError) as error:
         exhausted = no_descriptors(error) if isinstance(error, OSError) else None
         raise exhausted or SemanticError(f"{found.name} cannot be read: {error}", file=found.name) from error
@@ -257,10 +264,12 @@ async def _lock(folder: int, file: Path) -> None:
 
 
 def _place(files: Sequence[Path]) -> Path:
-    """The home folder comes first in the list, and last in the choice."""
+    """Beside the data, in the file of its own name rather than in one that all files of the folder share; in the home
+    folder only if nothing can be written there."""
     if not files:
         raise UserError("This source has no place for names.", code="semantic_nowhere", hint="Give the source a name.")
-    return next((file for file in files[1:] if _is_ours(file)), files[0])
+    beside = [file for file in files if file.parent == files[-1].parent]
+    return next((file for file in beside if _is_ours(file)), files[0])
 
 
 def _is_ours(file: Path) -> bool:

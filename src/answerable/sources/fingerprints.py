@@ -1,5 +1,6 @@
 """By what a file is known to be the same: where it is, how long, when it was written. Its content is not read again."""
 
+import errno
 import hashlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -11,6 +12,10 @@ def identity(path: Path) -> str:
     try:
         seen = path.stat()
     except FileNotFoundError:
+        return f"{path}|absent"
+    except OSError as error:
+        if error.errno != errno.ELOOP:  # links that lead to each other lead to no file
+            raise
         return f"{path}|absent"
     return f"{path}|{seen.st_ino}|{seen.st_size}|{seen.st_mtime_ns}"
 

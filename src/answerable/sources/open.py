@@ -5,18 +5,27 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from answerable.core.errors import FileError, NotFoundError, SourceError, UserError
+from answerable.core.errors import FileError, NotFoundError, RefusedError, SourceError, UserError
 from answerable.core.file_errors import cannot_read
 from answerable.sources.base import Source
 from answerable.sources.discovery import named_file
 from answerable.sources.fingerprints import digest
+from answerable.sources.graph.backend import GraphFileBackend, graph_file
 from answerable.sources.sql import duckdb, files, postgres, sqlite
+from answerable.sources.sql.backend import SourceOptions, SqlBackend
 from answerable.sources.sql.database_files import database_kind
 from answerable.sources.sql.postgres import EXAMPLE
 from answerable.sources.sql.postgres_access import AllowedHosts
 from answerable.sources.sql.postgres_url import SCHEMES, is_connection_string, shown_url
-from answerable.sources.sql.source import SourceOptions, SqlBackend, SqlSource
+from answerable.sources.sql.source import SqlSource
+from answerable.sources.worker_source import WorkerSource
+
+API_SCHEMES = ("api+https", "api+http")
+
+if TYPE_CHECKING:
+    from answerable.access.view import SourceAccess
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +40,20 @@ class Opening:
     options: SourceOptions
     hosts: AllowedHosts | None
     """Hosts that whoever named the location may name; None if that was the operator."""
+    access: "SourceAccess | None" = None
+    """What the person for whom it is opened may see; None for all of it."""
 
     @property
     def path(self) -> Path:
         return Path(self.location)
 
     def served_by(self, backend: SqlBackend, name: str) -> Source:
-        return SqlSource(self.name or name, backend, self.cache, self.options)
+        return self.served(SqlSource, backend, name)
+
+    def served(self, kind: type[WorkerSource], backend: SqlBackend, name: str) -> Source:
+        # What is cached about the data is for those who see the same; a backend's own files hold the data itself.
+        cache = self.cache if self.access is None else self.cache / "seen" / self.access.view.key
+        return kind(self.name or name, backend, cache, self.options, self.access)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +77,53 @@ def _files(opening: Opening) -> Source:
     return opening.served_by(files.FilesBackend(opening.path, opening.cache, opening.options), _stem(opening.path))
 
 
+def _graph(opening: Opening) -> Source:
+    from answerable.sources.graph.source import GraphSource  # brings the parser of Cypher
+
+    file = graph_file(opening.path)
+    assert file is not None
+    return opening.served(GraphSource, GraphFileBackend(file, opening.options), _stem(opening.path))
+
+
+def api_refused() -> RefusedError:
+    return RefusedError(
+        "An API can be added only by whoever runs the server: it is asked with the server's own credentials.",
+        code="api_source_refused",
+        hint="They add it with `answerable sources add`, or in the settings.",
+    )
+
+
+_OPENAPI = re.compile(rb"""\A[\s{]*["']?openapi["']?\s*:\s*["']?3\.""")
+
+
+def _is_openapi_document(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _OPENAPI.match(file.read(200)) is not None
+
+
+def _api(opening: Opening) -> Source:
+    from answerable.sources.api.backend import ApiBackend  # brings the HTTP client and the SQL parser
+    from answerable.sources.api.location import parsed
+    from answerable.sources.api.source import ApiSource
+
+    if opening.hosts is not None:
+        raise api_refused()
+    if "://" not in opening.location:
+        raise UserError(
+            f"{opening.path.name} is the OpenAPI document of an API. It does not say which address may be asked.",
+            code="api_base_url_missing",
+            hint=f"answerable sources add {opening.path.name} --base-url https://…",
+        )
+    location = parsed(opening.location)
+    backend = ApiBackend(location, opening.cache, opening.options)
+    cache = opening.cache if opening.access is None else opening.cache / "seen" / opening.access.view.key
+    return ApiSource(opening.name or _stem(Path(location.document)), backend, cache, opening.access)
+
+
 SOURCE_KINDS: tuple[SourceKind, ...] = (
+    SourceKind("api", _api, schemes=API_SCHEMES, recognises=_is_openapi_document),
     SourceKind(postgres.PostgresBackend.kind, _postgres, schemes=SCHEMES),
     SourceKind(
         sqlite.SqliteBackend.kind,
@@ -73,6 +135,7 @@ SOURCE_KINDS: tuple[SourceKind, ...] = (
         lambda o: o.served_by(duckdb.DuckDbBackend(o.path, o.options), _stem(o.path)),
         recognises=lambda path: database_kind(path) == duckdb.DuckDbBackend.kind,
     ),
+    SourceKind(GraphFileBackend.kind, _graph, recognises=lambda path: graph_file(path) is not None),
     SourceKind(files.FilesBackend.kind, _files, recognises=lambda _path: True),
 )
 """Every kind of source. The first that recognises a location opens it. A new kind is a file and a row here."""
@@ -86,22 +149,31 @@ async def open_source(
     options: SourceOptions | None = None,
     semantic: Path | None = None,
     hosts: AllowedHosts | None = None,
+    access: "SourceAccess | None" = None,
 ) -> Source:
     """Opens a file, a folder or a URL. What cannot be read is found out here or when it is first described.
     A file at `semantic` wins over a `semantic.yaml` beside the data. With `hosts`, a URL was named by somebody other
-    than the operator: it may name only these hosts, and uses no credentials but its own."""
+    than the operator: it may name only these hosts, and uses no credentials but its own. With `access`, the source
+    shows only what that person may see."""
     if not location.strip():
         raise UserError("No source was named.", code="source_unnamed", hint="Name a file, a folder or a database URL.")
     if is_connection_string(location):
         raise UserError("A database is named by its URL.", code="source_url_invalid", hint=f"Write it as {EXAMPLE}.")
     by = _by_url if "://" in location else _by_path
-    source = await asyncio.to_thread(by, location, name, cache, options or SourceOptions(), hosts)
+    source = await asyncio.to_thread(by, location, name, cache, options or SourceOptions(), hosts, access)
     if semantic is not None:
         source.semantic_files = (semantic, *source.semantic_files)
     return source
 
 
-def _by_url(location: str, name: str | None, cache: Path, options: SourceOptions, hosts: AllowedHosts | None) -> Source:
+def _by_url(
+    location: str,
+    name: str | None,
+    cache: Path,
+    options: SourceOptions,
+    hosts: AllowedHosts | None,
+    access: "SourceAccess | None",
+) -> Source:
     scheme = location.partition("://")[0].lower()
     kind = next((kind for kind in SOURCE_KINDS if scheme in kind.schemes), None)
     if kind is None:
@@ -110,11 +182,16 @@ def _by_url(location: str, name: str | None, cache: Path, options: SourceOptions
             code="source_unsupported",
             hint=f"Use a file, a folder, or a URL such as {EXAMPLE}.",
         )
-    return kind.open(Opening(location, name, cache / _folder(shown_location(location)), options, hosts))
+    return kind.open(Opening(location, name, cache / _folder(shown_location(location)), options, hosts, access))
 
 
 def _by_path(
-    location: str, name: str | None, cache: Path, options: SourceOptions, hosts: AllowedHosts | None
+    location: str,
+    name: str | None,
+    cache: Path,
+    options: SourceOptions,
+    hosts: AllowedHosts | None,
+    access: "SourceAccess | None",
 ) -> Source:
     try:
         path = Path(location).expanduser().absolute()
@@ -129,7 +206,7 @@ def _by_path(
         )
     try:
         kind = _kind_at(path)
-        return kind.open(Opening(str(path), name, cache / _folder(str(path)), options, hosts))
+        return kind.open(Opening(str(path), name, cache / _folder(str(path)), options, hosts, access))
     except OSError as error:
         raise cannot_read(path, error) from error
 
@@ -168,5 +245,7 @@ def shown_location(location: str) -> str:
         return location
     if scheme.lower() in SCHEMES:
         return shown_url(location)
+    if scheme.lower() in API_SCHEMES and "@" not in location.partition("?")[0]:
+        return location  # it names the variable that holds the credential, not the credential
     # Of other addresses nobody knows which part is secret: all before the last `@`, and the query, may be.
     return f"{scheme}://{re.split('[?#]', rest.rpartition('@')[2])[0]}"

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from answerable.access.file import AccessFile
 from answerable.core.context import Principal, Visibility
 from answerable.core.errors import AnswerableError, NotFoundError
+from answerable.core.ids import TenantId
 from answerable.sources.added import AddedSources, tenant_home
 from answerable.sources.base import Source
 from answerable.sources.open import open_source, shown_location
+from answerable.sources.sql.backend import SourceOptions
 from answerable.sources.sql.postgres_access import AllowedHosts
-from answerable.sources.sql.source import SourceOptions
 
 if TYPE_CHECKING:
+    from answerable.access.view import AccessView, SourceAccess
     from answerable.sources.federation import FederatedSources
 
 
@@ -52,9 +55,26 @@ class SourceRegistry:
         self._expected: asyncio.Task[None] | None = None
         self._full: dict[tuple[Visibility, str], str] = {}
         """URLs with their passwords, by what they are known as."""
+        self._access: dict[TenantId, AccessFile] = {}
+
+    def access(self, tenant: TenantId) -> AccessFile:
+        """The access rules of a tenant."""
+        if tenant not in self._access:
+            self._access[tenant] = AccessFile(tenant_home(self._home, tenant))
+        return self._access[tenant]
+
+    def view(self, principal: Principal) -> "AccessView | None":
+        """What the principal may see and do, by the rules as they are now; None for all."""
+        return self.access(principal.tenant).view(principal)
+
+    def visibility(self, principal: Principal) -> Visibility:
+        view = self.view(principal)
+        return Visibility(principal.tenant, view.key if view is not None else "")
 
     def names(self, principal: Principal) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self._named, *self._added(principal))))
+        view = self.view(principal)
+        known = dict.fromkeys((*self._named, *self._added(principal)))
+        return tuple(name for name in known if view is None or view.shows(name))
 
     def _added(self, principal: Principal) -> Mapping[str, str]:
         """Read anew each time: another process may have added or removed a source."""
@@ -78,14 +98,14 @@ class SourceRegistry:
             return name
         shown = shown_location(name)
         if shown != name and self._any_location:
-            self._full[principal.visibility, shown] = name
+            self._full[self.visibility(principal), shown] = name
         return shown
 
     async def get(self, name: str, principal: Principal) -> Source:
         """The source as this principal may see it, opened when it is first asked for."""
         name = self.known_as(name, principal)
         location = self._location(name, principal)
-        key = (principal.visibility, name, location)
+        key = (self.visibility(principal), name, location)
         opening = self._open.get(key)
         if opening is None:
             opening = self._open[key] = asyncio.create_task(self._opened(name, location, principal))
@@ -99,18 +119,33 @@ class SourceRegistry:
 
     async def _opened(self, name: str, location: str, principal: Principal) -> Source:
         home = tenant_home(self._home, principal.tenant)
+        access = self._access_to(name, principal)
         is_named = self._named_location(name, principal) is not None
         semantic = home / "semantic" / f"{quote(name, safe='')}.yaml" if is_named else None
         hosts = None if self._is_operators(name, principal) else self._hosts
         try:
             return await open_source(
-                location, name=name, cache=home / "cache", options=self.options, semantic=semantic, hosts=hosts
+                location,
+                name=name,
+                cache=home / "cache",
+                options=self.options,
+                semantic=semantic,
+                hosts=hosts,
+                access=access,
             )
         except NotFoundError as error:
             if self._any_location:
                 raise
             # The hint names what lies beside a missing file: that is for the person at the machine.
             raise NotFoundError(error.message, code=error.stable_code) from None
+
+    def _access_to(self, name: str, principal: Principal) -> "SourceAccess | None":
+        view = self.view(principal)
+        if view is None:
+            return None
+        from answerable.access.view import SourceAccess
+
+        return SourceAccess(view.of(name), self.access(principal.tenant).secret())
 
     def _is_operators(self, name: str, principal: Principal) -> bool:
         """Whether the operator named this location: in the settings, on the command line, or in a program."""
@@ -122,7 +157,7 @@ class SourceRegistry:
         from answerable.sources.federation import FederatedSources  # brings the SQL parser
 
         names = [self.known_as(name, principal) for name in names]
-        key = (principal.visibility, tuple((name, self._location(name, principal)) for name in names))
+        key = (self.visibility(principal), tuple((name, self._location(name, principal)) for name in names))
         known = self._federated.get(key)
         if known is None:
             sources = {name: await self.get(name, principal) for name in names}
@@ -138,11 +173,13 @@ class SourceRegistry:
             await (await self.get(name, principal)).describe()
 
     def _location(self, name: str, principal: Principal) -> str:
-        named = self._named_location(name, principal)
+        named, view = self._named_location(name, principal), self.view(principal)
+        if view is not None and (named is not None or self._any_location):
+            view.require_source(name)
         if named is not None:
             return named
         if self._any_location:
-            return self._full.get((principal.visibility, name)) or self._with_password(name, principal) or name
+            return self._full.get((self.visibility(principal), name)) or self._with_password(name, principal) or name
         raise self._unknown(name, principal)
 
     def check_named(self, name: str, principal: Principal) -> None:
@@ -168,7 +205,7 @@ class SourceRegistry:
     async def release(self, name: str, principal: Principal) -> None:
         """Closes one source that nobody uses at the moment; it is opened again when it is asked for."""
         name = self.known_as(name, principal)
-        visibility = principal.visibility
+        visibility = self.visibility(principal)
         opened = [self._open.pop(key) for key in list(self._open) if key[:2] == (visibility, name)]
         self._federated = {
             key: sources for key, sources in self._federated.items() if key[0] != visibility or name not in dict(key[1])

@@ -21,14 +21,25 @@ from pydantic import (
     model_validator,
 )
 
-from answerable.core.catalog import Catalog, Column, Link, Measure, Relationship, Table, ValueName, Warning
+from answerable.core.catalog import (
+    Catalog,
+    Column,
+    KnownQuestion,
+    Link,
+    Measure,
+    Relationship,
+    Table,
+    ValueName,
+    Warning,
+)
 from answerable.core.errors import SemanticError, UserError
 from answerable.core.file_errors import no_descriptors
 from answerable.core.values import Frozen
 from answerable.core.words import normalise
+from answerable.core.yaml_text import SEMANTIC, FieldPath, Marks, did_you_mean, read
 from answerable.query.sql.measures import parsed_measure
+from answerable.sources.definition_files import read_definitions
 from answerable.sources.sql.relationships import relationship_name
-from answerable.sources.yaml_text import LARGEST, FieldPath, Marks, did_you_mean, read
 
 Named = TypeVar("Named", Table, Column)
 
@@ -66,6 +77,13 @@ class SemanticMeasure(Described):
     table: Text
     expression: Text
     unit: Text | None = None
+
+
+class SemanticQuestion(Frozen):
+    question: Text
+    also: Texts = ()
+    """The same question in other words."""
+    sql: Text
 
 
 class End(Frozen):
@@ -119,27 +137,28 @@ class Semantic(Frozen):
     tables: dict[str, SemanticTable] = Field(default_factory=dict)
     measures: dict[Text, SemanticMeasure] = Field(default_factory=dict)
     relationships: tuple[SemanticRelationship, ...] = ()
+    questions: tuple[SemanticQuestion, ...] = ()
+    """Questions that were asked or learned, with the statements that answer them."""
 
     _marks: Marks = PrivateAttr(default_factory=lambda: Marks("semantic.yaml"))
 
     def written_at(self, path: FieldPath) -> str:
         return self._marks.start(path)
 
-    def wrong(self, path: FieldPath, problem: str, hint: str | None = None) -> SemanticError:
+    def wrong(self, path: FieldPath, problem: str, hint: str | None = None) -> UserError:
         return self._marks.error(path, problem, hint)
 
 
 def load(path: Path) -> Semantic:
     try:
-        with path.open("rb") as file:
-            raw = file.read(4 * LARGEST)
+        raw = read_definitions(path, 4 * SEMANTIC.largest)
         return parse(raw.decode("utf-8-sig"), path.name)
     except OSError as error:
         unreadable = SemanticError(f"{path.name} cannot be read: {error.strerror}", file=path.name)
         raise no_descriptors(error) or unreadable from error
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        marks = Marks(path.name, {(): (line, 1)})
+        marks = Marks(path.name, places={(): (line, 1)})
         raise marks.error((), "this is not UTF-8 text", "Save the file as UTF-8.") from None
 
 
@@ -178,7 +197,7 @@ _PLAIN_WORDS: Mapping[str, str] = {
 }
 
 
-def _first_problem(marks: Marks, invalid: ValidationError) -> SemanticError:
+def _first_problem(marks: Marks, invalid: ValidationError) -> UserError:
     """The one that stands first in the file; people read from the top. What is missing may just be misspelt."""
     order = [(error["type"] == "missing", marks.place(_field_path(error["loc"]))) for error in invalid.errors()]
     problems = [error for _, error in sorted(zip(order, invalid.errors(), strict=True), key=lambda pair: pair[0])]
@@ -211,6 +230,8 @@ def _model_at(path: FieldPath) -> type[Frozen]:
             return SemanticMeasure
         case ("relationships", _):
             return SemanticRelationship
+        case ("questions", _):
+            return SemanticQuestion
     return End
 
 
@@ -242,6 +263,7 @@ class _Applying:
                 "tables": tuple(shown.values()),
                 "relationships": tuple(r for r in relationships if _is_between(r, shown)),
                 "measures": (*self._catalog.measures, *measures),
+                "questions": tuple(KnownQuestion(**said.model_dump()) for said in self._semantic.questions),
                 "links": tuple(link for link in self._links() if _starts_in(link, shown)),
                 "warnings": (*self._catalog.warnings, *_ambiguities(self._semantic)),
             }
@@ -364,8 +386,8 @@ def _described_column(column: Column, said: SemanticColumn) -> Column:
     names = tuple(ValueName(value=value, synonyms=synonyms) for value, synonyms in said.values.items())
     extra: dict[str, Any] = {"unit": said.unit or column.unit, "value_names": names or column.value_names}
     if said.sensitivity is not None:
-        kept = said.sensitivity if said.sensitivity != "none" else None
-        extra |= {"sensitivity": kept, "sensitivity_reason": "semantic.yaml" if kept else None}
+        sensitivity = said.sensitivity if said.sensitivity != "none" else None
+        extra |= {"sensitivity": sensitivity, "sensitivity_reason": "semantic.yaml" if sensitivity else None}
     return column.model_copy(update=_description(said) | extra)
 
 

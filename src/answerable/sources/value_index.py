@@ -21,7 +21,7 @@ from answerable.core.progress import Progress, no_progress
 from answerable.core.spelling import allowed_slips, slips
 from answerable.core.words import fold, stemmed
 from answerable.sources.sql.probe import Probe
-from answerable.sources.sql.value_build import IndexLimits, file_name, piece, up_to_date
+from answerable.sources.sql.value_build import IndexLimits, ValueReader, file_name, piece, up_to_date
 from answerable.sources.value_forms import PIECES, misspelt_length, normal_form, other_numbers, shared_pieces
 
 _LONGEST_PHRASE = 400
@@ -71,10 +71,11 @@ class ValueIndex:
         *,
         limits: IndexLimits | None = None,
         progress: Progress = no_progress,
+        reader: type[ValueReader] | None = None,
     ) -> "ValueIndex":
         """The index of the catalog's values as they are now; reads only tables that changed since it was last built."""
         path = cache / file_name(catalog)
-        await up_to_date(path, catalog, probe, limits or IndexLimits(), progress)
+        await up_to_date(path, catalog, probe, limits or IndexLimits(), progress, reader)
         return await asyncio.to_thread(cls, path, catalog)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -55,16 +55,19 @@ class Watch:
         self._turn = asyncio.Semaphore(_AT_ONCE)
 
     def seen(self, name: str, principal: Principal) -> Seen:
-        known = self._known(_key(name, principal))
+        known = self._known(self._key(name, principal))
         # Another process may have removed the source and added one of the same name at another location.
         return known if known.location in (None, self._sources.location(name, principal)) else Seen()
+
+    def _key(self, name: str, principal: Principal) -> "_Key":
+        return self._sources.visibility(principal), name
 
     def _known(self, key: "_Key") -> Seen:
         return self._seen.get(key, Seen())
 
     def progress(self, name: str, principal: Principal) -> tuple[str, int, int, bool]:
         """What is being done, how far it is and of how much; whether tables are counted, else it is stages."""
-        key = _key(name, principal)
+        key = self._key(name, principal)
         stage, counted = self._known(key).stage, self._counted.get(key)
         if counted is not None:
             return STAGES[stage], *counted, True
@@ -76,7 +79,7 @@ class Watch:
 
     def read(self, name: str, principal: Principal) -> Seen:
         """Begins to read a source as it is now; when that is under way, once more after it."""
-        key = _key(name, principal)
+        key = self._key(name, principal)
         if key in self._tasks:
             self._again.add(key)
         else:
@@ -94,7 +97,7 @@ class Watch:
 
     def look(self, name: str, principal: Principal) -> Seen:
         """The same for a source that has never been read; one that was is looked at again from time to time."""
-        key = _key(name, principal)
+        key = self._key(name, principal)
         seen = self.seen(name, principal)
         if seen.state == "unread":
             return self.read(name, principal)
@@ -110,13 +113,13 @@ class Watch:
 
     async def wait(self, name: str, principal: Principal) -> Seen:
         """Waits until the reading that is under way has ended."""
-        key = _key(name, principal)
+        key = self._key(name, principal)
         if task := self._tasks.get(key):
             await asyncio.wait([task])
         return self._known(key)
 
     async def forget(self, name: str, principal: Principal) -> None:
-        await self._forget(_key(name, principal))
+        await self._forget(self._key(name, principal))
 
     async def _forget(self, key: "_Key") -> None:
         self._again.discard(key)
@@ -168,7 +171,3 @@ class Watch:
 
 
 _Key = tuple[Visibility, str]
-
-
-def _key(name: str, principal: Principal) -> _Key:
-    return principal.visibility, name

@@ -17,7 +17,7 @@ from answerable.core.context import Principal
 from answerable.core.errors import InternalError, NotFoundError, OperatorError
 from answerable.core.ids import ArtifactId
 from answerable.isolation.own_folder import own_folder, remove_abandoned
-from answerable.store.database import SqlDatabase, time_text
+from answerable.store.database import OWN, SqlDatabase, own, time_text
 from answerable.store.disk import disk_error
 
 _PREFIX = "sha256:"
@@ -28,7 +28,7 @@ _INSERT = (
 )
 _BYTES = "SELECT bytes FROM artifacts WHERE artifact_id = ? LIMIT 1"
 _DELETE = "DELETE FROM artifacts WHERE artifact_id = ? AND created_at < ?"
-_OWNED = "SELECT 1 FROM artifacts WHERE tenant_id = ? AND artifact_id = ? LIMIT 1"
+_OWNED = f"SELECT 1 FROM artifacts WHERE {OWN} AND artifact_id = ? LIMIT 1"  # noqa: S608
 
 
 class FolderArtifacts:
@@ -70,7 +70,7 @@ class FolderArtifacts:
         return artifact
 
     async def path(self, principal: Principal, artifact: ArtifactId) -> Path:
-        if not await self._database.rows(_OWNED, principal.tenant, artifact):
+        if not await self._database.rows(_OWNED, *own(principal), artifact):
             raise NotFoundError(f"There is no artifact {artifact}.", code="artifact_not_found")
         path = self._place(artifact.removeprefix(_PREFIX))
         if not path.is_file():

@@ -20,9 +20,12 @@ from answerable.core.values import Json
 from answerable.store.protocols.budgets import Budgets
 from answerable.store.protocols.edits import Edits
 from answerable.store.protocols.evals import Evals
+from answerable.store.protocols.graphs import Graphs
+from answerable.store.protocols.identities import Identities
 from answerable.store.protocols.keys import IdempotencyKeys
 from answerable.store.protocols.outbox import Outbox
 from answerable.store.protocols.retention import Retention
+from answerable.store.protocols.schedules import Schedules
 
 RunStatus = Literal["running", "done", "partial", "refused", "failed", "cancelled", "waiting"]
 
@@ -75,6 +78,8 @@ class RunEnd:
     result: RunResult | None = None
     message: "Message | None" = None
     """The answer in the run's thread. Stored once, even if the run ends twice; left out if the thread was deleted."""
+    wake_at: float | None = None
+    """When a run that waits is adoptable without a request, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +189,10 @@ class Runs(Protocol):
         sources: Sequence[str] = (),
         mode: str | None = None,
         beginning: RunBeginning | None = None,
+        queued: bool = False,
     ) -> RunRecord:
-        """A new run, with the status `running`. If its thread belongs to another tenant, nothing is stored."""
+        """A new run, with the status `running`. `queued`: it has no owner until a worker claims it. If its thread
+        belongs to another tenant, nothing is stored."""
         ...
 
     async def get(self, principal: Principal, run: RunId) -> RunRecord: ...
@@ -232,8 +239,21 @@ class Runs(Protocol):
         stays unfinished. One that waits has no owner until somebody claims it."""
         ...
 
-    async def request(self, principal: Principal, run: RunId, kind: Literal["cancel", "decide"], body: Json) -> None:
-        """Records what is wanted of a run, for the process that carries it out or will claim it."""
+    async def request(
+        self,
+        principal: Principal,
+        run: RunId,
+        kind: Literal["cancel", "decide"],
+        body: Json,
+        *,
+        request: str | None = None,
+    ) -> bool:
+        """Records what is wanted of a run, for the process that carries it out or will claim it. `request`: the id to
+        give it. Returns False if a request of this id is there already; nothing is recorded then."""
+        ...
+
+    async def requested(self, principal: Principal, request: str) -> RunRequest | None:
+        """The request of this id, also one that is carried out already; None if there is none."""
         ...
 
     async def requests(self) -> Sequence[RunRequest]:
@@ -357,9 +377,12 @@ class Store:
     budgets: Budgets
     edits: Edits
     evals: Evals
+    graphs: Graphs
+    schedules: Schedules
     outbox: Outbox
     retention: Retention
     keys: IdempotencyKeys
+    identities: Identities
     news: News
     release: Callable[[], Awaitable[None]]
     """Gives up what this process holds, so that others can take it over at once."""

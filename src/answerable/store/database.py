@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, TypeAlias
 
+from answerable.core.context import Principal
 from answerable.core.errors import UserError
 from answerable.store import base
 
@@ -21,6 +22,13 @@ Condition: TypeAlias = tuple[str, tuple[Parameter, ...]]
 """A part of a WHERE clause."""
 
 _LARGEST = 2**63 - 1
+
+OWN = "tenant_id = ? AND user_id = COALESCE(?, user_id)"
+"""Rows that a principal may see: those of the tenant, or only the principal's own. `own` gives the parameters."""
+
+
+def own(principal: Principal) -> tuple[str, str | None]:
+    return principal.tenant, principal.user if principal.own_only else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

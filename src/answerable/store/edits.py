@@ -30,13 +30,13 @@ class SqlEdits:
     async def begin(
         self, principal: Principal, source: str, *, before: str, after: str, note: str, edit: EditId | None = None
     ) -> EditRecord:
-        made = EditRecord(edit or new_edit_id(), principal, source, self._clock.now(), note, before, after)
-        row = (made.edit, principal.tenant, principal.user, source, time_text(made.made_at), note, before, after)
+        record = EditRecord(edit or new_edit_id(), principal, source, self._clock.now(), note, before, after)
+        row = (record.edit, principal.tenant, principal.user, source, time_text(record.made_at), note, before, after)
         await self._database.write(
             self._leases.renewal(), (_INSERT, (*row, self._leases.owner, principal.tenant, source))
         )
-        self._leases.hold(made.edit)
-        return made
+        self._leases.hold(record.edit)
+        return record
 
     async def settle(self, edit: EditRecord) -> None:
         self._leases.drop(edit.edit)

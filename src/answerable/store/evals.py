@@ -10,14 +10,14 @@ from answerable.core.context import Principal
 from answerable.core.errors import NotFoundError, UserError
 from answerable.core.ids import EvalId, RunId, TenantId, UserId, new_eval_id
 from answerable.core.values import Json
-from answerable.store.database import Row, RowExistsError, SqlDatabase, at_most, time_of, time_text
+from answerable.store.database import OWN, Row, RowExistsError, SqlDatabase, at_most, own, time_of, time_text
 from answerable.store.protocols.evals import CaseRecord, EvalRecord, EvalStatus
 
 _CASE = "SELECT suite, case_id, tenant_id, user_id, made_at, run_id, body FROM eval_cases"
 _INSERT_CASE = (
     "INSERT INTO eval_cases (suite, case_id, tenant_id, user_id, made_at, run_id, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-_DELETE_CASE = "DELETE FROM eval_cases WHERE tenant_id = ? AND suite = ? AND case_id = ?"
+_DELETE_CASE = f"DELETE FROM eval_cases WHERE {OWN} AND suite = ? AND case_id = ?"  # noqa: S608
 _EVAL = "SELECT eval_id, tenant_id, user_id, suite, status, started_at, finished_at, body FROM eval_runs"
 _INSERT_EVAL = (
     "INSERT INTO eval_runs (eval_id, tenant_id, user_id, suite, status, started_at, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -44,19 +44,22 @@ class SqlEvals:
         return record
 
     async def cases(self, principal: Principal) -> Sequence[CaseRecord]:
-        rows = await self._database.rows(f"{_CASE} WHERE tenant_id = ? ORDER BY made_at, case_id", principal.tenant)
+        rows = await self._database.rows(f"{_CASE} WHERE {OWN} ORDER BY made_at, case_id", *own(principal))
         return [_case(row) for row in rows]
 
     async def delete_case(self, principal: Principal, suite: str, case: str) -> None:
-        [changed] = await self._database.write((_DELETE_CASE, (principal.tenant, suite, case)))
+        [changed] = await self._database.write((_DELETE_CASE, (*own(principal), suite, case)))
         if not changed:
             raise NotFoundError(f"The suite {suite!r} has no case {case!r} that was made here.", code="case_unknown")
 
-    async def begin(self, principal: Principal, suite: str, body: Json) -> EvalRecord:
-        record = EvalRecord(new_eval_id(), principal, suite, "running", self._clock.now(), None, body)
+    async def begin(self, principal: Principal, suite: str, body: Json, *, eval: EvalId | None = None) -> EvalRecord:
+        record = EvalRecord(eval or new_eval_id(), principal, suite, "running", self._clock.now(), None, body)
         text = codec.json_bytes(body, "An eval").decode()
         row = (record.eval, principal.tenant, principal.user, suite, "running", time_text(record.started_at), text)
-        await self._database.write((_INSERT_EVAL, row))
+        try:
+            await self._database.write((_INSERT_EVAL, row))
+        except RowExistsError:
+            return await self.get(principal, record.eval)
         return record
 
     async def finish(self, principal: Principal, eval: EvalId, status: EvalStatus, body: Json) -> None:
@@ -67,15 +70,15 @@ class SqlEvals:
             raise _eval_not_found(eval)
 
     async def get(self, principal: Principal, eval: EvalId) -> EvalRecord:
-        rows = await self._database.rows(f"{_EVAL} WHERE eval_id = ? AND tenant_id = ?", eval, principal.tenant)
+        rows = await self._database.rows(f"{_EVAL} WHERE eval_id = ? AND {OWN}", eval, *own(principal))
         if not rows:
             raise _eval_not_found(eval)
         return _eval(rows[0])
 
     async def recent(self, principal: Principal, suite: str | None = None, *, limit: int = 50) -> Sequence[EvalRecord]:
         of_suite, named = ("AND suite = ?", (suite,)) if suite is not None else ("", ())
-        where = f"WHERE tenant_id = ? {of_suite} ORDER BY started_at DESC, eval_id DESC LIMIT ?"
-        rows = await self._database.rows(f"{_EVAL} {where}", principal.tenant, *named, at_most(limit))
+        where = f"WHERE {OWN} {of_suite} ORDER BY started_at DESC, eval_id DESC LIMIT ?"
+        rows = await self._database.rows(f"{_EVAL} {where}", *own(principal), *named, at_most(limit))
         return [_eval(row) for row in rows]
 
 

@@ -66,8 +66,8 @@ class SqlEvents:
     async def read(
         self, principal: Principal, run: RunId, *, after: int = 0, limit: int | None = None
     ) -> Sequence[Event]:
-        tenant, _ = self._owners.get(run) or await self._owner(run)
-        if tenant != principal.tenant:
+        tenant, user = self._owners.get(run) or await self._owner(run)
+        if tenant != principal.tenant or (principal.own_only and user != principal.user):
             raise run_not_found(run)
         rows = await self._database.rows(_SELECT, run, principal.tenant, after, at_most(limit))
         if not rows:

@@ -16,12 +16,15 @@ from answerable.store.database import SqlDatabase, Synchronous
 from answerable.store.edits import SqlEdits
 from answerable.store.evals import SqlEvals
 from answerable.store.events import SqlEvents
+from answerable.store.graphs import SqlGraphs
+from answerable.store.identities import identities
 from answerable.store.keys import SqlIdempotencyKeys
 from answerable.store.leases import LEASE_SECONDS, Leases
 from answerable.store.outbox import SqlOutbox
 from answerable.store.patience import PatientDatabase
 from answerable.store.retention import SqlRetention
 from answerable.store.runs import SqlCapsules, SqlRuns
+from answerable.store.schedules import SqlSchedules
 from answerable.store.schema import Migration, migrations
 from answerable.store.sqlite import MEMORY, SqliteDatabase
 from answerable.store.threads import SqlThreads
@@ -113,9 +116,12 @@ def _store(
         budgets=SqlBudgets(database, clock, leases),
         edits=SqlEdits(database, clock, leases),
         evals=SqlEvals(database, clock),
+        graphs=SqlGraphs(database, clock),
+        schedules=SqlSchedules(database),
         outbox=SqlOutbox(database, clock, leases),
         retention=SqlRetention(database, clock, leases, artifacts),
         keys=SqlIdempotencyKeys(database, clock, leases),
+        identities=identities(database, clock),
         news=database,
         release=leases.release,
         stop_waiting=stop_waiting,

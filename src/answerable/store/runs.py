@@ -1,8 +1,10 @@
 """Runs and the capsules of those that were answered."""
 
+# ruff: noqa: S608 - statements are put together from constants of this module; values are always parameters
+
 import secrets
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 import orjson
@@ -27,6 +29,7 @@ from answerable.store.base import (
     RunStatus,
 )
 from answerable.store.database import (
+    OWN,
     Condition,
     NothingChangedError,
     Parameter,
@@ -36,6 +39,7 @@ from answerable.store.database import (
     Statement,
     at_most,
     mentions,
+    own,
     time_of,
     time_text,
 )
@@ -43,6 +47,8 @@ from answerable.store.event_rows import event_statements, moment_of
 from answerable.store.leases import Leases
 from answerable.store.threads import message_statements, thread_not_found, thread_statement
 
+QUEUE = "queue"
+"""Workers hear under this name, instead of that of a run, that a run waits for one of them."""
 _ENDED: tuple[RunStatus, ...] = ("done", "partial", "refused", "failed", "cancelled")
 _RUN = (
     "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code,"
@@ -69,6 +75,7 @@ class SqlRuns:
         sources: Sequence[str] = (),
         mode: str | None = None,
         beginning: RunBeginning | None = None,
+        queued: bool = False,
     ) -> RunRecord:
         record = RunRecord(
             run=context.run,
@@ -78,8 +85,8 @@ class SqlRuns:
             status="running",
             created_at=self._clock.now() if beginning is None else moment_of(beginning.event),
             request_id=context.request_id,
-            owner=self._leases.owner,
-            token=1,
+            owner=None if queued else self._leases.owner,
+            token=0 if queued else 1,
             sources=tuple(sources),
             mode=mode,
         )
@@ -94,7 +101,10 @@ class SqlRuns:
             raise thread_not_found(context.thread) from error
         except RowExistsError as error:
             raise InternalError(f"The run {context.run} exists already.", code="run_exists") from error
-        self._leases.hold(record.lease)
+        if queued:
+            self._database.announce(QUEUE)
+        else:
+            self._leases.hold(record.lease)
         return record
 
     def _beginning(
@@ -111,7 +121,7 @@ class SqlRuns:
         return (thread, *message_statements(principal, message, now, once=True)), first
 
     async def get(self, principal: Principal, run: RunId) -> RunRecord:
-        rows = await self._database.rows(f"{_RUN} WHERE run_id = ? AND tenant_id = ?", run, principal.tenant)
+        rows = await self._database.rows(f"{_RUN} WHERE run_id = ? AND {OWN}", run, *own(principal))
         if not rows:
             raise run_not_found(run)
         return _run_record(rows[0])
@@ -120,7 +130,7 @@ class SqlRuns:
         if not runs:
             return {}
         marks = ", ".join("?" * len(runs))
-        rows = await self._database.rows(f"{_RUN} WHERE tenant_id = ? AND run_id IN ({marks})", principal.tenant, *runs)
+        rows = await self._database.rows(f"{_RUN} WHERE {OWN} AND run_id IN ({marks})", *own(principal), *runs)
         return {record.run: record for record in map(_run_record, rows)}
 
     async def recent(
@@ -149,20 +159,23 @@ class SqlRuns:
         return int(count)
 
     async def use(self, principal: Principal, since: datetime) -> Sequence[DayOfUse]:
-        rows = await self._database.rows(_USE, principal.tenant, time_text(since))
+        rows = await self._database.rows(_USE, *own(principal), time_text(since))
         return [
             DayOfUse(day, int(runs), int(failed), int(tokens), float(cost)) for day, runs, failed, tokens, cost in rows
         ]
 
     async def adoptable(self) -> Sequence[RunRecord]:
-        rows = await self._database.rows(f"{_RUN} WHERE {_ADOPTABLE} AND {self._abandoned} ORDER BY created_at, run_id")
+        order = "ORDER BY priority DESC, created_at, run_id"
+        now = time_text(self._clock.now())
+        rows = await self._database.rows(f"{_RUN} WHERE {_ADOPTABLE} AND {self._abandoned} {order}", now)
         return [_run_record(row) for row in rows]
 
     async def claim(self, record: RunRecord) -> Lease | None:
         """Checks in the same transaction that the run is still abandoned: its owner may have been late, not dead."""
         claim = f"{_CLAIM_RUN} AND {_ADOPTABLE} AND {self._abandoned}"
         _, changed = await self._database.write(
-            self._leases.renewal(), (claim, (self._leases.owner, record.run, record.token))
+            self._leases.renewal(),
+            (claim, (self._leases.owner, record.run, record.token, time_text(self._clock.now()))),
         )
         lease = Lease(record.run, record.token + 1) if changed else await self._owned_unknowingly(record.run)
         if lease is not None:
@@ -192,16 +205,32 @@ class SqlRuns:
         known = await self._database.rows("SELECT 1 FROM runs WHERE run_id = ?", lease.run)
         return LeaseLostError(lease.run) if known else run_not_found(lease.run)
 
-    async def request(self, principal: Principal, run: RunId, kind: Literal["cancel", "decide"], body: Json) -> None:
+    async def request(
+        self,
+        principal: Principal,
+        run: RunId,
+        kind: Literal["cancel", "decide"],
+        body: Json,
+        *,
+        request: str | None = None,
+    ) -> bool:
         text = codec.json_bytes(body, f"The request to {run}").decode()
-        row = (secrets.token_hex(12), principal.user, kind, text, time_text(self._clock.now()))
-        [inserted] = await self._database.write((_REQUEST, (*row, run, principal.tenant)))
+        row = (request or secrets.token_hex(12), principal.user, kind, text, time_text(self._clock.now()))
+        try:
+            [inserted] = await self._database.write((_REQUEST, (*row, run, *own(principal))))
+        except RowExistsError:
+            return False
         if not inserted:
             raise run_not_found(run)
+        return True
+
+    async def requested(self, principal: Principal, request: str) -> RunRequest | None:
+        rows = await self._database.rows(_REQUESTED_BEFORE, request, principal.tenant)
+        return _run_request(rows[0]) if rows else None
 
     async def requests(self) -> Sequence[RunRequest]:
         rows = await self._database.rows(_REQUESTS, self._leases.owner)
-        return [RunRequest(request, run, kind, orjson.loads(body)) for request, run, kind, body in rows]
+        return [_run_request(row) for row in rows]
 
     async def take(self, request: RunRequest) -> None:
         await self._database.write((_TAKE, (time_text(self._clock.now()), request.request)))
@@ -216,13 +245,15 @@ def end_statements(principal: Principal, lease: Lease, end: RunEnd, now: datetim
     finished_at = moment if end.status in _ENDED else None
     holder = None if end.status == "waiting" else owner
     fence = (lease.run, lease.token)
+    wake_at = None if end.wake_at is None else time_text(datetime.fromtimestamp(end.wake_at, UTC))
     inserts = message_statements(principal, end.message, moment, once=True) if end.message else ()
-    return [(_FINISH_RUN, (end.status, end.error_code, finished_at, holder, *shown, *fence)), *inserts]
+    return [(_FINISH_RUN, (end.status, end.error_code, finished_at, holder, *shown, wake_at, *fence)), *inserts]
 
 
 _OWNED = "SELECT token FROM runs WHERE run_id = ? AND owner = ? AND finished_at IS NULL"
 _REQUESTED = "EXISTS (SELECT 1 FROM run_requests q WHERE q.run_id = runs.run_id AND q.taken_at IS NULL)"
-_ADOPTABLE = f"finished_at IS NULL AND (status <> 'waiting' OR {_REQUESTED})"
+_ADOPTABLE = f"finished_at IS NULL AND (status <> 'waiting' OR wake_at <= ? OR {_REQUESTED})"
+"""The parameter is the time now."""
 _INSERT_RUN = (
     "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id, owner,"
     " token, sources, mode, position) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
@@ -232,19 +263,20 @@ _INSERT_RUN = (
 begin in the same moment may get the same position; then their ids decide."""
 _POSITION = "SELECT position, run_id FROM runs WHERE run_id = ?"
 _CLAIM_RUN = (
-    "UPDATE runs SET deaths = deaths + CASE WHEN status = 'waiting' OR EXISTS (SELECT 1 FROM owners o"
+    "UPDATE runs SET deaths = deaths + CASE WHEN status = 'waiting' OR owner IS NULL OR EXISTS (SELECT 1 FROM owners o"
     " WHERE o.owner = runs.owner AND o.seconds = 0) THEN 0 ELSE 1 END,"
     " owner = ?, token = token + 1, status = 'running' WHERE run_id = ? AND token = ?"
 )
 """A process that ended in good order has released what it held: that is not a death."""
 _FINISH_RUN = (
     "UPDATE runs SET status = ?, error_code = ?, finished_at = ?, owner = ?, kind = ?, row_count = ?, tokens = ?,"
-    " cost = ? WHERE run_id = ? AND token = ?"
+    " cost = ?, wake_at = ? WHERE run_id = ? AND token = ?"
 )
 _REQUEST = (
     "INSERT INTO run_requests (request_id, user_id, kind, body, made_at, run_id, tenant_id)"
-    " SELECT ?, ?, ?, ?, ?, run_id, tenant_id FROM runs WHERE run_id = ? AND tenant_id = ?"
+    f" SELECT ?, ?, ?, ?, ?, run_id, tenant_id FROM runs WHERE run_id = ? AND {OWN}"
 )
+_REQUESTED_BEFORE = "SELECT request_id, run_id, kind, body FROM run_requests WHERE request_id = ? AND tenant_id = ?"
 _REQUESTS = (
     "SELECT q.request_id, q.run_id, q.kind, q.body FROM run_requests q JOIN runs r ON r.run_id = q.run_id"
     " WHERE q.taken_at IS NULL AND r.owner = ? AND r.finished_at IS NULL ORDER BY q.made_at, q.request_id"
@@ -253,14 +285,14 @@ _TAKE = "UPDATE run_requests SET taken_at = ? WHERE request_id = ?"
 _COUNT = "SELECT count(*) FROM runs"
 _USE = (
     "SELECT substr(created_at, 1, 10) AS day, count(*), sum(CASE WHEN status = 'failed' THEN 1 ELSE 0 END),"
-    " coalesce(sum(tokens), 0), coalesce(sum(cost), 0) FROM runs WHERE tenant_id = ? AND created_at >= ?"
+    f" coalesce(sum(tokens), 0), coalesce(sum(cost), 0) FROM runs WHERE {OWN} AND created_at >= ?"
     " GROUP BY substr(created_at, 1, 10) ORDER BY day"
 )
 
 
 def _conditions(principal: Principal, thread: ThreadId | None, only: RunFilter | None) -> list[Condition]:
     of_thread: list[Condition] = [("thread_id = ?", (thread,))] if thread is not None else []
-    return [("tenant_id = ?", (principal.tenant,)), *of_thread, *_filters(only or RunFilter())]
+    return [(OWN, own(principal)), *of_thread, *_filters(only or RunFilter())]
 
 
 def _joined(conditions: Sequence[Condition]) -> Condition:
@@ -303,6 +335,11 @@ def _run_row(record: RunRecord) -> tuple[Parameter, ...]:
         record.mode,
         owner.tenant,
     )
+
+
+def _run_request(row: Row) -> RunRequest:
+    request, run, kind, body = row
+    return RunRequest(request, RunId(run), kind, orjson.loads(body))
 
 
 def _listed(names: Sequence[str]) -> str | None:
@@ -352,7 +389,7 @@ class SqlCapsules:
             raise LeaseLostError(capsule.run) if known else run_not_found(capsule.run)
 
     async def get(self, principal: Principal, run: RunId) -> Capsule:
-        rows = await self._database.rows(f"{_CAPSULE} WHERE run_id = ? AND tenant_id = ?", run, principal.tenant)
+        rows = await self._database.rows(f"{_CAPSULE} WHERE run_id = ? AND {OWN}", run, *own(principal))
         if not rows:
             raise NotFoundError(f"There is no answer of run {run}.", code="capsule_not_found")
         return _capsule(rows[0])
@@ -360,7 +397,7 @@ class SqlCapsules:
     async def latest(self, principal: Principal, thread: ThreadId) -> Capsule | None:
         rows = await self._database.rows(
             f"{_CAPSULE} WHERE {_OF_THREAD} ORDER BY created_at DESC, run_id DESC LIMIT 1",
-            *(principal.tenant, thread, principal.tenant, thread),
+            *(*own(principal), thread, principal.tenant, thread),
         )
         return _capsule(rows[0]) if rows else None
 
@@ -368,7 +405,7 @@ class SqlCapsules:
 _KNOWN = "SELECT 1 FROM runs WHERE run_id = ? AND tenant_id = ?"
 _CAPSULE = "SELECT run_id, thread_id, created_at, body FROM capsules"
 _OF_THREAD = (
-    "tenant_id = ? AND (thread_id = ? OR run_id IN (SELECT run_id FROM messages WHERE tenant_id = ? AND thread_id = ?))"
+    f"{OWN} AND (thread_id = ? OR run_id IN (SELECT run_id FROM messages WHERE tenant_id = ? AND thread_id = ?))"
 )
 """Includes runs of the thread that this one was forked from: the fork has their messages, not their runs."""
 _PUT_CAPSULE = (

@@ -13,6 +13,7 @@ from answerable.core.errors import InternalError, NotFoundError
 from answerable.core.ids import TenantId, ThreadId, UserId
 from answerable.store.base import Message, ThreadRecord
 from answerable.store.database import (
+    OWN,
     Condition,
     Parameter,
     Row,
@@ -21,6 +22,7 @@ from answerable.store.database import (
     Statement,
     at_most,
     mentions,
+    own,
     time_of,
     time_text,
 )
@@ -31,7 +33,7 @@ _LAST_RUN = (
 )
 _THREAD = f"SELECT thread_id, tenant_id, user_id, title, created_at, updated_at, pinned_at, share_token, {_LAST_RUN}"
 _PINNED = "CASE WHEN pinned_at IS NULL THEN 0 ELSE 1 END"
-_MINE = "thread_id = ? AND tenant_id = ? AND deleted_at IS NULL"
+_MINE = f"thread_id = ? AND {OWN} AND deleted_at IS NULL"
 _INSERT_THREAD = (
     "INSERT INTO threads (thread_id, tenant_id, user_id, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (thread_id) DO NOTHING"
@@ -60,7 +62,7 @@ def message_statements(principal: Principal, message: Message, now: str, *, once
     The update comes first because it locks the thread, so two messages never get the same position. With `once`, a
     message that is there already stays as it is: a process that repeats its work says nothing twice.
     """
-    place = (message.thread, principal.tenant)
+    place = (message.thread, *own(principal))
     created_at = time_text(message.created_at)
     row = (message.message, message.role, message.content, created_at, message.run, principal.user)
     return (_TOUCH, (now, now, *place)), (_INSERT_MESSAGE_ONCE if once else _INSERT_MESSAGE, (*row, *place))
@@ -81,7 +83,7 @@ class SqlThreads:
         return await self.get(principal, thread)
 
     async def get(self, principal: Principal, thread: ThreadId) -> ThreadRecord:
-        rows = await self._database.rows(f"{_THREAD} FROM threads WHERE {_MINE}", thread, principal.tenant)
+        rows = await self._database.rows(f"{_THREAD} FROM threads WHERE {_MINE}", thread, *own(principal))
         if not rows:
             raise thread_not_found(thread)
         return _thread_record(rows[0])
@@ -90,7 +92,7 @@ class SqlThreads:
         self, principal: Principal, *, limit: int = 50, before: ThreadId | None = None, search: str | None = None
     ) -> Sequence[ThreadRecord]:
         found, found_values = _found(search) if search else ("NULL", ())
-        conditions: list[Condition] = [("tenant_id = ? AND deleted_at IS NULL", (principal.tenant,))]
+        conditions: list[Condition] = [(f"{OWN} AND deleted_at IS NULL", own(principal))]
         if search:
             in_title, in_title_values = mentions("title", search)
             conditions.append((f"({in_title} OR {found} IS NOT NULL)", (*in_title_values, *found_values)))
@@ -124,8 +126,8 @@ class SqlThreads:
         await self._update(principal, thread, "deleted_at = ?", time_text(self._clock.now()))
 
     async def restore(self, principal: Principal, thread: ThreadId) -> None:
-        sql = "UPDATE threads SET deleted_at = NULL WHERE thread_id = ? AND tenant_id = ?"
-        [changed] = await self._database.write((sql, (thread, principal.tenant)))
+        sql = f"UPDATE threads SET deleted_at = NULL WHERE thread_id = ? AND {OWN}"
+        [changed] = await self._database.write((sql, (thread, *own(principal))))
         if not changed:
             raise thread_not_found(thread)
 
@@ -148,14 +150,14 @@ class SqlThreads:
         rows = await self._database.rows(
             f"{_MESSAGE} WHERE thread_id IN (SELECT thread_id FROM threads WHERE {_MINE})"
             " ORDER BY position DESC LIMIT ?",
-            *(thread, principal.tenant, at_most(last)),
+            *(thread, *own(principal), at_most(last)),
         )
         if not rows:
             await self.get(principal, thread)
         return [_message(row) for row in reversed(rows)]
 
     async def _update(self, principal: Principal, thread: ThreadId, change: str, *values: Parameter) -> None:
-        statement = (f"UPDATE threads SET {change} WHERE {_MINE}", (*values, thread, principal.tenant))
+        statement = (f"UPDATE threads SET {change} WHERE {_MINE}", (*values, thread, *own(principal)))
         [changed] = await self._database.write(statement)
         if not changed:
             raise thread_not_found(thread)

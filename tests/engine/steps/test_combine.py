@@ -22,8 +22,9 @@ from answerable.engine.steps.base import Step
 from answerable.engine.steps.combine import CombineConfig, CombineStep
 from answerable.engine.steps.produced import Produced
 from answerable.sources.base import Limits
+from answerable.sources.sql.backend import SourceOptions
 from answerable.sources.sql.frames import FramesBackend, query_frames
-from answerable.sources.sql.source import SourceOptions, SqlSource
+from answerable.sources.sql.source import SqlSource
 from answerable.store.base import Store
 
 Combine = Callable[..., Any]

@@ -136,8 +136,7 @@ class _Trial:
 
     def _request(self, code: str, first: bool) -> SandboxRequest:
         return SandboxRequest(
-            # Past the check of types: it is a courtesy, and not the wall that is judged here.
-            code=f"# type: ignore\n{code}" if self._abilities.type_check else code,
+            code=code,
             frames={"table": self._canaries.frame_file} if self._case.frame and first else {},
             values={"target": self._target},
             limits=self._case.limits,

@@ -1,3 +1,4 @@
+import { closeDoor } from "../identity/door";
 import { parseJson } from "./json";
 import { reached } from "./reach";
 
@@ -46,8 +47,10 @@ export async function request(path: string, options: RequestInit = {}): Promise<
     void reached();
     throw noAnswer();
   }
-  if (!response.ok) throw new Problem({ status: response.status, ...(await problemOf(response)) });
-  return response;
+  if (response.ok) return response;
+  const problem = new Problem({ status: response.status, ...(await problemOf(response)) });
+  if (problem.code === "sign_in_required") closeDoor();
+  throw problem;
 }
 
 async function problemOf(response: Response): Promise<ProblemDocument> {

@@ -19,6 +19,9 @@ type Schemas = components["schemas"];
 export type Reply<Name extends keyof Schemas> = Told<Schemas[Name]>;
 
 export type About = Reply<"About">;
+export type IdentityState = Reply<"IdentityState">;
+export type Profile = Reply<"Profile">;
+export type SessionList = Reply<"SessionList">;
 export type Binding = Reply<"Binding">;
 export type Catalog = Reply<"Catalog">;
 export type Choice = Reply<"Choice">;

@@ -17,6 +17,7 @@ import { useStore } from "../shared/store";
 import { newest } from "../sources/upload";
 import { Composer } from "./Composer";
 import { ask, conversationOf, conversations, DRAFT, fork, open, startOver, stop, type Turn } from "./conversations";
+import { offeredChoices } from "./offeredChoices";
 import { remembering, rememberSynonym } from "./remembering";
 import { isOver, isReading } from "./run";
 import { Threads } from "./Threads";
@@ -32,18 +33,19 @@ export interface LitCell {
 }
 
 const SKELETON_AFTER_MS = 150;
+const READING_MS = 1_000;
 
 export function AskView({ thread, drawer }: { thread: string | null; drawer: boolean }) {
   const key = thread ?? DRAFT;
   const conversation = conversationOf(useStore(conversations), key);
   const { turns } = conversation;
-  const { names, chosen, setChosen } = useSources(turns.at(-1)?.sources);
+  const { names, chosen, setChosen, source, broken } = useSources(turns.at(-1)?.sources);
   const [watched, setWatched] = useState<string | null>(null);
   const [editing, setEditing] = useState<string | null>(null);
   const [tab, setTab] = useState<ResultTab>("table");
   const [lit, setLit] = useState<LitCell | null>(null);
   const [full, setFull] = useState(false);
-  const [onPhone, setOnPhone] = useState(false);
+  const [paneOpen, setPaneOpen] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const [resultWidth, setResultWidth] = useRemembered("result-width", 640);
 
@@ -51,7 +53,9 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
     if (thread) void open(thread);
     setWatched(null);
     setEditing(null);
-    setOnPhone(false);
+    return () => {
+      if (thread) setPaneOpen(false); // the rows of another thread are not what the user opened
+    };
   }, [thread]);
 
   const send = useCallback(
@@ -69,11 +73,11 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
   const shown = shownTurn(turns, watched, reading);
   // Deferred, so that the rows are drawn before the text of the conversation.
   const deferredTurns = useDeferredValue(turns);
-  const deferredShown = useDeferredValue(shown?.key ?? null);
   const actions = useMemo<TurnActions>(() => {
-    const show = (turn: Turn) => {
+    const show = (turn: Turn, shownTab: ResultTab) => {
       setWatched(turn.key);
-      setOnPhone(true);
+      setTab(shownTab);
+      setPaneOpen(true);
     };
     return {
       stop: (turn) => void stop(key, turn),
@@ -83,7 +87,7 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
         if (source) setChosen([source]);
         send(turn.question, choice, key, source ? [source] : chosen);
       },
-      other: () => field.current?.focus(),
+      ask: (question) => send(question),
       again: (turn) => send(turn.question, turn.choice),
       editAndAsk: (turn, text) => {
         setEditing(null);
@@ -102,13 +106,20 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
       },
       show,
       showCell: (turn, row, column) => {
-        show(turn);
-        setTab("table");
+        show(turn, "table");
         setLit({ row, column });
       },
     };
   }, [key, thread, chosen, setChosen, send]);
 
+  const close = () => {
+    setPaneOpen(false);
+    setFull(false);
+  };
+  // A person who opens the page wants to ask. On a touch screen the keyboard would hide half of it.
+  useEffect(() => {
+    if (matchMedia("(hover: hover)").matches) field.current?.focus({ preventScroll: true });
+  }, []);
   const startNew = useCallback(() => {
     startOver();
     navigate("/ask");
@@ -118,14 +129,14 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
     turns,
     shown,
     actions,
-    setTab,
+    openTab: (wanted) => {
+      setTab(wanted);
+      setPaneOpen(true);
+    },
     field,
     startNew,
     setWatched,
-    back: () => {
-      setOnPhone(false);
-      setFull(false);
-    },
+    close,
   });
   useEffect(
     () =>
@@ -147,13 +158,13 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
   );
 
   const hasResult = Boolean(
-    shown && (shown.run.columns.length || shown.run.answer?.columns.length || !isOver(shown.run)),
+    paneOpen && shown && (shown.run.columns.length || shown.run.answer?.columns.length || !isOver(shown.run)),
   );
   const className = [
     "ask",
     hasResult ? "" : "no-result",
     full ? "full" : "",
-    onPhone ? "show-result" : "",
+    hasResult ? "show-result" : "",
     drawer ? "drawer" : "",
   ].join(" ");
   return (
@@ -165,10 +176,10 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
           <ProblemNotice problem={conversation.problem} onRetry={() => thread && void open(thread)} />
         )}
         {turns.length ? (
-          <Turns turns={deferredTurns} shown={deferredShown} actions={actions} editing={editing} onEdit={setEditing} />
+          <Turns turns={deferredTurns} actions={actions} editing={editing} onEdit={setEditing} />
         ) : (
           <div className="scroll">
-            {!conversation.loading && !conversation.problem && <Welcome source={chosen[0] ?? null} onAsk={send} />}
+            {!conversation.loading && !conversation.problem && <Welcome source={source} broken={broken} onAsk={send} />}
           </div>
         )}
         <Composer
@@ -178,6 +189,13 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
           chosen={chosen}
           onChosen={setChosen}
           onAsk={(question) => send(question)}
+          onDigit={(digit) => {
+            const last = turns.at(-1);
+            const choice = last?.run.answer && offeredChoices(last.run.answer)[digit - 1];
+            if (!last || !choice) return false;
+            actions.choose(last, choice.id);
+            return true;
+          }}
           onEditLast={turns.at(-1)?.messageId ? () => setEditing(turns.at(-1)?.key ?? null) : undefined}
         />
       </section>
@@ -201,8 +219,7 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
             width={resultWidth}
             full={full}
             onFull={() => setFull(!full)}
-            onBack={() => setOnPhone(false)}
-            onAgain={() => send(shown.question)}
+            onBack={close}
           />
         </>
       )}
@@ -243,12 +260,28 @@ function useSources(ofThread: string[] | undefined) {
   const usual =
     (known.find((source) => source.name === added) ?? known.find((source) => source.default))?.name ?? names[0];
   const [picked, setChosen] = useState<string[] | null>(null);
+  useEffect(() => {
+    if (added) setChosen([added]);
+  }, [added]);
+  const reading = known.some((source) => source.state === "reading");
+  const { reload } = list;
+  useEffect(() => {
+    if (!reading) return undefined;
+    const timer = setInterval(reload, READING_MS);
+    return () => clearInterval(timer);
+  }, [reading, reload]);
   const asked = ofThread?.length ? ofThread : null;
   const chosen = useMemo(
     () => (picked ?? asked ?? (usual ? [usual] : [])).filter((name) => names.includes(name)),
     [picked, asked, usual, names],
   );
-  return { names, chosen, setChosen };
+  return {
+    names,
+    chosen,
+    setChosen,
+    source: known.find((source) => source.name === chosen[0]) ?? null,
+    broken: known.filter((source) => source.state === "failed"),
+  };
 }
 
 function ConversationHead({ thread, turns, onFork }: { thread: string | null; turns: Turn[]; onFork: () => void }) {
@@ -283,36 +316,36 @@ interface AskKeys {
   turns: Turn[];
   shown: Turn | null;
   actions: TurnActions;
-  setTab: (tab: ResultTab) => void;
+  openTab: (tab: ResultTab) => void;
   setWatched: (key: string) => void;
   field: React.RefObject<HTMLTextAreaElement | null>;
   startNew: () => void;
-  back: () => void;
+  close: () => void;
 }
 
-function useAskKeys({ turns, shown, actions, setTab, setWatched, field, startNew, back }: AskKeys): void {
+function useAskKeys({ turns, shown, actions, openTab, setWatched, field, startNew, close }: AskKeys): void {
   const last = turns.at(-1);
   const step = (by: number) => {
     const answered = turns.filter((turn) => turn.run.answer?.columns.length);
     const next = answered[answered.findIndex((turn) => turn.key === shown?.key) + by];
     if (next) setWatched(next.key);
   };
-  const choices = last?.run.answer?.kind === "clarify" ? last.run.answer.choices : [];
+  const choices = last?.run.answer ? offeredChoices(last.run.answer) : [];
   const pick = Object.fromEntries(
-    choices.slice(0, 9).map((choice, i) => [String(i + 1), () => last && actions.choose(last, choice.id)]),
+    choices.map((choice, i) => [String(i + 1), () => last && actions.choose(last, choice.id)]),
   );
   useKeys({
     "/": () => field.current?.focus(),
     n: startNew,
-    t: () => setTab("table"),
-    c: () => setTab("chart"),
-    v: () => setTab("check"),
+    t: () => openTab("table"),
+    c: () => openTab("chart"),
+    v: () => openTab("check"),
     r: () => shown?.run.answer && void replay(shown.run.answer.run_id),
     d: () => document.querySelector<HTMLElement>(".download button")?.click(),
     j: () => step(1),
     k: () => step(-1),
     "mod+.": () => last && !isOver(last.run) && actions.stop(last),
-    escape: back,
+    escape: close,
     ...pick,
   });
 }

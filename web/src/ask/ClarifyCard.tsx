@@ -1,7 +1,13 @@
-import { ChevronRight, Hand } from "lucide-react";
-import type { Answer, Choice } from "../api/types";
+import { ChevronRight, Hand, Search } from "lucide-react";
+import { useState } from "react";
+import { path } from "../api/client";
+import type { Answer, Choice, QuestionList } from "../api/types";
+import { Code } from "../shared/Code";
+import { useFetched } from "../shared/fetched";
 import { Status } from "../shared/Status";
 import { useStore } from "../shared/store";
+import { type Differing, differing } from "./differing";
+import { offeredChoices } from "./offeredChoices";
 import { remembering, wordToRemember } from "./remembering";
 
 interface Props {
@@ -9,82 +15,116 @@ interface Props {
   /** The source that can remember the choice; null if several sources were asked. */
   source: string | null;
   onChoose: (choice: number) => void;
-  onOther: () => void;
+  onAsk: (question: string) => void;
 }
 
-/** A question back: its choices, a key for each, and a way to remember the choice. */
-export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
-  const { choices } = answer;
-  const readings = choices.filter((choice) => choice.plan !== null).length;
-  const [, first, rest] = /^(.+?[.?])\s+(.+)$/s.exec(answer.text) ?? [null, answer.text, ""];
+/** A question back: what is unclear in one line, and a few readings that differ in a marked phrase. */
+export function ClarifyCard({ answer, source, onChoose, onAsk }: Props) {
+  const choices = offeredChoices(answer);
+  const [asCode, setAsCode] = useState(false);
   const word = source && wordToRemember(choices);
   const remember = useStore(remembering) && word !== null;
+  const sentences = differing(choices.map((choice) => choice.label));
+  if (!choices.length) return <NothingFits answer={answer} source={source} onAsk={onAsk} />;
   return (
     <section className="clarify card" aria-label="Clarifying question">
       <header>
         <Hand className="i" aria-hidden />
-        <div>
-          <h2>{first}</h2>
-          {rest && <p>{rest}</p>}
-          {readings > 1 && <p>{readings} readings are possible. Pick the one you mean.</p>}
-        </div>
+        <h2>
+          <Marked text={firstSentence(answer.text)} />
+        </h2>
       </header>
       {choices.map((choice, i) => (
         <button key={choice.id} type="button" className="choice" onClick={() => onChoose(choice.id)}>
           <kbd>{i + 1}</kbd>
-          <span className="grow">
-            <b>{choice.label}</b>
+          <span className="x">
+            <Sentence {...(sentences[i] ?? { before: choice.label, phrase: "", after: "" })} />
             <Detail choice={choice} remember={remember} />
+            {asCode && choice.code && <Code text={choice.code} language="sql" />}
           </span>
+          {choice.example && <span className="s">{choice.example}</span>}
           <ChevronRight className="i i-s" aria-hidden />
         </button>
       ))}
-      <button type="button" className="choice" onClick={onOther}>
-        <kbd>{choices.length + 1}</kbd>
-        <span className="grow">
-          <b>{choices.length ? "Something else" : "Ask in other words"}</b>
-          {choices.length > 0 && <span className="d">Ask in other words</span>}
-        </span>
-        <ChevronRight className="i i-s" aria-hidden />
-      </button>
-      {choices.length > 0 && (
-        <footer>
-          {word && (
-            <label className="row grow">
-              <input type="checkbox" checked={remember} onChange={(event) => remembering.set(event.target.checked)} />
-              <span>
-                Remember what “{word}” means in <span className="mono">{source}</span>
-              </span>
-            </label>
-          )}
-          <span className="dim caption hide-s">Press {keysOf(choices.length)}</span>
-        </footer>
-      )}
+      <footer>
+        {word && (
+          <label className="row">
+            <input type="checkbox" checked={remember} onChange={(event) => remembering.set(event.target.checked)} />
+            <span>
+              Remember what “{word}” means in <span className="mono">{source}</span>
+            </span>
+          </label>
+        )}
+        <span className="grow" />
+        {choices.some((choice) => choice.code) && (
+          <button type="button" className="btn ghost small" aria-pressed={asCode} onClick={() => setAsCode(!asCode)}>
+            {asCode ? "Hide the SQL" : "Show as SQL"}
+          </button>
+        )}
+        <span className="dim caption hide-s">Press {keysOf(choices.length)}, or say it in other words</span>
+      </footer>
     </section>
   );
 }
 
-/** The synonym that the choice would store, if it is to be remembered; otherwise what it would answer, or its query. */
+/** The words that are not clear stand in quotation marks; they are marked instead. */
+function Marked({ text }: { text: string }) {
+  return text.split(/“([^”]+)”/).map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part));
+}
+
+function firstSentence(text: string): string {
+  return /^.+?[.?](?=\s|$)/s.exec(text)?.[0] ?? text;
+}
+
+function Sentence({ before, phrase, after }: Differing) {
+  return (
+    <>
+      {before} {phrase && <mark>{phrase}</mark>} {after}
+    </>
+  );
+}
+
+/** The synonym that the choice would store, if it is to be remembered. */
 function Detail({ choice, remember }: { choice: Choice; remember: boolean }) {
-  const { synonym, code, example } = choice;
-  if (remember && synonym)
-    return (
-      <span className="d">
-        “{synonym.phrase}” then means{" "}
-        <span className="mono">
-          {synonym.table}.{synonym.column}
-        </span>
+  if (choice.source) return <small>Ask another source the same question</small>;
+  if (!remember) return null;
+  if (!choice.synonym) return <small>This choice gives the word no meaning to remember</small>;
+  const { phrase, table, column } = choice.synonym;
+  return (
+    <small>
+      “{phrase}” then means{" "}
+      <span className="mono">
+        {table}.{column}
       </span>
-    );
-  if (choice.source) return <span className="d">Ask another source the same question</span>;
-  if (remember) return <span className="d">This choice gives the word no meaning to remember</span>;
-  if (example) return <span className="d">{example}</span>;
-  return code && <span className="d mono clip">{code.replace(/\s+/g, " ")}</span>;
+    </small>
+  );
 }
 
 function keysOf(choices: number): string {
-  const keys = Array.from({ length: Math.min(choices, 9) }, (_, i) => String(i + 1));
+  const keys = Array.from({ length: choices }, (_, i) => String(i + 1));
   return keys.length < 2 ? keys.join("") : `${keys.slice(0, -1).join(", ")} or ${keys.at(-1)}`;
+}
+
+const OFFERED_QUESTIONS = 3;
+
+/** Nothing in the data fits the question, so nobody is waited for. Questions that work are offered instead. */
+function NothingFits({ answer, source, onAsk }: Pick<Props, "answer" | "source" | "onAsk">) {
+  const { data } = useFetched<QuestionList>(source ? path`/sources/${source}/questions` : null);
+  const questions = data?.questions.slice(0, OFFERED_QUESTIONS) ?? [];
+  return (
+    <section className="can card" aria-label="Not understood">
+      <header>
+        <h2>{answer.text}</h2>
+      </header>
+      {questions.length > 0 && <p className="label">Questions that work</p>}
+      {questions.map((question) => (
+        <button key={question} type="button" className="works" onClick={() => onAsk(question)}>
+          <Search className="i i-s" aria-hidden />
+          {question}
+        </button>
+      ))}
+    </section>
+  );
 }
 
 /** A question back that was answered: one line, and a button to choose again. */

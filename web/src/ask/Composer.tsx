@@ -1,4 +1,4 @@
-import { ArrowUp, ChevronDown, Database } from "lucide-react";
+import { ArrowUp, ChevronDown, Database, Plus, X } from "lucide-react";
 import { Fragment, type RefObject, useState } from "react";
 import type { About } from "../api/types";
 import { useFetched } from "../shared/fetched";
@@ -12,12 +12,14 @@ interface Props {
   chosen: string[];
   onChosen: (sources: string[]) => void;
   onAsk: (question: string) => void;
+  /** Called for a digit while nothing is written. Returns whether it chose an answer to a question back. */
+  onDigit: (digit: number) => boolean;
   onEditLast?: () => void;
 }
 
 const MOST_LINES = 8;
 
-export function Composer({ field, placeholder, sources, chosen, onChosen, onAsk, onEditLast }: Props) {
+export function Composer({ field, placeholder, sources, chosen, onChosen, onAsk, onDigit, onEditLast }: Props) {
   const [text, setText] = useState("");
   const ready = text.trim() !== "";
 
@@ -33,7 +35,12 @@ export function Composer({ field, placeholder, sources, chosen, onChosen, onAsk,
       event.preventDefault();
       onEditLast();
     }
-    if (event.key === "Escape") event.currentTarget.blur();
+    if (text === "" && /^[1-9]$/.test(event.key) && !isModified(event) && onDigit(Number(event.key)))
+      event.preventDefault();
+    if (event.key === "Escape") {
+      event.preventDefault(); // it leaves the field, and closes nothing else
+      event.currentTarget.blur();
+    }
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     event.currentTarget.form?.requestSubmit();
@@ -55,7 +62,7 @@ export function Composer({ field, placeholder, sources, chosen, onChosen, onAsk,
       />
       <div className="row">
         <SourceChips sources={sources} chosen={chosen} onChosen={onChosen} />
-        {sources.length < 4 && <AsWritten />}
+        <AsWritten />
         <button
           type="submit"
           className="btn primary icon send"
@@ -87,26 +94,43 @@ function AsWritten() {
   );
 }
 
-/** Chooses the sources of the question. At least one stays chosen. */
+function isModified(event: { ctrlKey: boolean; metaKey: boolean; altKey: boolean }): boolean {
+  return event.ctrlKey || event.metaKey || event.altKey;
+}
+
+/** Chooses the sources of the question. Choosing one replaces the others; with Ctrl, ⌘ or the menu “+” it is added. */
 function SourceChips({ sources, chosen, onChosen }: Pick<Props, "sources" | "chosen" | "onChosen">) {
   const [shown, rest] = chipsOf(sources, chosen);
+  const others = sources.filter((name) => !chosen.includes(name));
+  const without = (name: string) => chosen.filter((other) => other !== name);
   return (
     <div className="source-chips" role="group" aria-label="Sources to ask">
+      <span className="caption dim hide-s">Asks</span>
       {shown.map((name) => {
         const on = chosen.includes(name);
-        const next = on ? chosen.filter((other) => other !== name) : [...chosen, name];
+        const alone = on && chosen.length === 1;
         return (
-          <button
-            key={name}
-            type="button"
-            className={`chip ${on ? "on" : ""}`}
-            aria-pressed={on}
-            title={on ? `${name} is asked` : `Ask ${name} too`}
-            onClick={() => next.length && onChosen(next)}
-          >
-            <Database className="i i-s" aria-hidden />
-            <span className="clip">{name}</span>
-          </button>
+          <span key={name} className={`chip ${on ? "on" : ""}`}>
+            <button
+              type="button"
+              aria-pressed={on}
+              title={alone ? `${name} is asked` : `Ask only ${name}`}
+              onClick={(event) => onChosen(isModified(event) && !on ? [...chosen, name] : [name])}
+            >
+              <Database className="i i-s" aria-hidden />
+              <span className="clip">{name}</span>
+            </button>
+            {on && !alone && (
+              <button
+                type="button"
+                className="cx"
+                aria-label={`Do not ask ${name}`}
+                onClick={() => onChosen(without(name))}
+              >
+                <X className="i i-xs" aria-hidden />
+              </button>
+            )}
+          </span>
         );
       })}
       {rest.length > 0 && (
@@ -117,6 +141,15 @@ function SourceChips({ sources, chosen, onChosen }: Pick<Props, "sources" | "cho
         >
           {rest.length} more
           <ChevronDown className="i i-xs" aria-hidden />
+        </Menu>
+      )}
+      {others.length > 0 && chosen.length > 0 && (
+        <Menu
+          label="Ask another source too"
+          className="chip add"
+          items={others.map((name) => ({ label: name, group: "Ask too", onSelect: () => onChosen([...chosen, name]) }))}
+        >
+          <Plus className="i i-xs" aria-hidden />
         </Menu>
       )}
     </div>

@@ -4,8 +4,8 @@ import { age, clock, duration, money, shortId } from "../shared/format";
 import { type State, Status } from "../shared/Status";
 import { useStore } from "../shared/store";
 
-/** The line below every answer: replay verdict, age of the data, cost. */
-export function Receipt({ answer, long = false }: { answer: Answer; long?: boolean }) {
+/** The line below all rows of an answer: replay verdict, age of the data, cost, duration, run. */
+export function Receipt({ answer, ms }: { answer: Answer; ms: number | null }) {
   const verdict = useStore(verdicts)[answer.run_id];
   const [state, word] = verdictWord(verdict?.verdict, answer);
   const { last_sync: sync, mind } = answer.provenance;
@@ -14,10 +14,10 @@ export function Receipt({ answer, long = false }: { answer: Answer; long?: boole
   return (
     <div className="receipt">
       <Status state={state}>{word}</Status>
-      {sync && <span>{long ? `Data last updated ${clock(sync)}, ${age(sync)} ago` : `data ${age(sync)} old`}</span>}
+      {sync && <span>{`Data last updated ${clock(sync)}, ${age(sync)} ago`}</span>}
       <span>{tokens ? `${mind}, ${tokens.toLocaleString("en-US")} tokens, ${money(cost)}` : "no model, 0.00 USD"}</span>
-      {long && answer.steps.length > 0 && <span>ran {duration(answer.usage.duration_ms)}</span>}
-      {long && <span className="mono">{shortId(answer.run_id)}</span>}
+      {ms !== null && <span>{duration(ms)}</span>}
+      <span className="mono">{shortId(answer.run_id)}</span>
     </div>
   );
 }

@@ -1,13 +1,10 @@
+import { AnswerBody } from "../answer/AnswerBody";
 import { path } from "../api/client";
 import type { SharedThread } from "../api/types";
-import { PreviewTable } from "../result/PreviewTable";
 import { useFetched } from "../shared/fetched";
 import { moment } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
-import { Prose } from "./Prose";
 import { Receipt } from "./Receipt";
-
-const nothing = () => {};
 
 /** A shared thread, for reading only. */
 export default function SharedView({ token }: { token: string }) {
@@ -28,9 +25,8 @@ export default function SharedView({ token }: { token: string }) {
                   </div>
                 ) : message.answer ? (
                   <>
-                    <Prose answer={message.answer} onCell={nothing} />
-                    <PreviewTable answer={message.answer} onShow={nothing} />
-                    <Receipt answer={message.answer} />
+                    <AnswerBody answer={message.answer} rows={message.answer.rows} />
+                    <Receipt answer={message.answer} ms={message.run?.duration_ms ?? null} />
                   </>
                 ) : (
                   <p className="prose">{message.content}</p>

@@ -1,33 +1,30 @@
-import { ChevronDown, ChevronRight, Lock, Table2 } from "lucide-react";
+import { Lock } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import type { Answer } from "../api/types";
+import { AnswerBody } from "../answer/AnswerBody";
+import { StaleLine } from "../answer/StaleLine";
 import { Link } from "../app/Link";
 import { address } from "../app/router";
-import { cellText, formatOf } from "../result/cells";
-import { PreviewTable } from "../result/PreviewTable";
-import { titleOf } from "../result/title";
+import type { ResultTab } from "../result/ResultPane";
 import { Code } from "../shared/Code";
-import { duration, plural } from "../shared/format";
+import { plural } from "../shared/format";
 import { Notice } from "../shared/Notice";
+import { AnswerFoot } from "./AnswerFoot";
 import { ChosenLine, ClarifyCard } from "./ClarifyCard";
 import type { Turn } from "./conversations";
 import { LiveCard } from "./LiveCard";
-import { PlanGraph } from "./PlanGraph";
-import { Prose } from "./Prose";
 import { Question } from "./Question";
-import { Receipt } from "./Receipt";
-import { isOver, type RunView, type ShownStep, shownSteps } from "./run";
+import { isOver, type ShownStep, shownSteps } from "./run";
 import { StepList } from "./StepList";
 import { useStepKinds } from "./stepKinds";
 
 export interface TurnActions {
   stop: (turn: Turn) => void;
   choose: (turn: Turn, choice: number) => void;
-  other: () => void;
+  ask: (question: string) => void;
   again: (turn: Turn) => void;
   editAndAsk: (turn: Turn, text: string) => void;
   fork: (turn: Turn) => void;
-  show: (turn: Turn) => void;
+  show: (turn: Turn, tab: ResultTab) => void;
   showCell: (turn: Turn, row: number | null, column: number | null) => void;
 }
 
@@ -37,13 +34,14 @@ interface Props {
   chosen: string | null;
   /** Whether this turn has the question of the turn before, because that one asked back and was answered. */
   repeats: boolean;
-  current: boolean;
+  /** Whether no question was asked after this one. */
+  newest: boolean;
   actions: TurnActions;
   editing: boolean;
   onEdit: (editing: boolean) => void;
 }
 
-export function TurnView({ turn, chosen, repeats, current, actions, editing, onEdit }: Props) {
+export function TurnView({ turn, chosen, repeats, newest, actions, editing, onEdit }: Props) {
   return (
     <article className="turn" data-run={turn.run.id ?? undefined}>
       {!repeats && (
@@ -56,12 +54,12 @@ export function TurnView({ turn, chosen, repeats, current, actions, editing, onE
           onFork={() => actions.fork(turn)}
         />
       )}
-      <Outcome turn={turn} chosen={chosen} current={current} actions={actions} onEdit={onEdit} />
+      <Outcome turn={turn} chosen={chosen} newest={newest} actions={actions} onEdit={onEdit} />
     </article>
   );
 }
 
-function Outcome({ turn, chosen, current, actions, onEdit }: Omit<Props, "editing" | "repeats">) {
+function Outcome({ turn, chosen, newest, actions, onEdit }: Omit<Props, "editing" | "repeats">) {
   const { run } = turn;
   const [changing, setChanging] = useState(false);
   if (run.phase === "failed" || run.phase === "cancelled")
@@ -75,74 +73,32 @@ function Outcome({ turn, chosen, current, actions, onEdit }: Omit<Props, "editin
         answer={run.answer}
         source={source}
         onChoose={(choice) => actions.choose(turn, choice)}
-        onOther={actions.other}
+        onAsk={actions.ask}
       />
     );
   }
   if (run.answer.kind === "refusal")
     return <Refusal title={run.answer.text} hint={run.answer.provenance.error?.hint} />;
+  const { answer } = run;
   return (
     <>
-      <StepsSummary run={run} />
-      {run.answer.kind === "value" && <BigValue answer={run.answer} />}
-      <Prose answer={run.answer} onCell={(row, column) => actions.showCell(turn, row, column)} />
-      {run.answer.columns.length > 0 && (
-        <ResultLink answer={run.answer} current={current} onShow={() => actions.show(turn)} />
-      )}
-      <Receipt answer={run.answer} />
-    </>
-  );
-}
-
-function StepsSummary({ run }: { run: RunView }) {
-  const steps = shownSteps(run.steps, useStepKinds());
-  const [open, setOpen] = useState(true);
-  const ms = Math.max(
-    run.answer?.usage.duration_ms ?? 0,
-    steps.reduce((sum, step) => sum + (step.ms ?? 0), 0),
-  );
-  const Chevron = open ? ChevronDown : ChevronRight;
-  if (!steps.length) return null;
-  return (
-    <>
-      <button type="button" className="steps-sum" aria-expanded={open} onClick={() => setOpen(!open)}>
-        <Chevron className="i i-s" aria-hidden />
-        <span>
-          {plural(steps.length, "step")}, {duration(ms)}
-        </span>
-      </button>
-      {open && (
-        <div className="planbox">
-          <PlanGraph steps={steps} />
+      <AnswerBody
+        answer={answer}
+        rows={run.rows}
+        onCell={(row, column) => actions.showCell(turn, row, column)}
+        onOpen={() => actions.show(turn, answer.kind === "chart" ? "chart" : "table")}
+      />
+      {answer.choices.length > 0 && (
+        <div className="sug">
+          {answer.choices.map(({ id, label }) => (
+            <button key={id} type="button" className="chip" onClick={() => actions.ask(label)}>
+              {label}
+            </button>
+          ))}
         </div>
       )}
-    </>
-  );
-}
-
-function BigValue({ answer }: { answer: Answer }) {
-  const value = answer.rows[0]?.[0];
-  const column = answer.columns[0];
-  if (value === undefined || !column) return null;
-  const format = formatOf(answer, 0);
-  return (
-    <p className="display num">
-      {cellText(value, format)}
-      {format.unit && <span className="unit">{format.unit}</span>}
-    </p>
-  );
-}
-
-function ResultLink({ answer, current, onShow }: { answer: Answer; current: boolean; onShow: () => void }) {
-  return (
-    <>
-      <button type="button" className={`result-link ${current ? "cur" : ""}`} aria-pressed={current} onClick={onShow}>
-        <Table2 className="i" aria-hidden />
-        <span className="grow clip">{titleOf(answer)}</span>
-        <span className="dim num">{plural(answer.row_count, "row")}</span>
-        <ChevronRight className="i i-s" aria-hidden />
-      </button>
-      <PreviewTable answer={answer} onShow={onShow} />
+      {newest && <StaleLine answer={answer} onAgain={() => actions.again(turn)} />}
+      <AnswerFoot run={run} answer={answer} onCheck={() => actions.show(turn, "check")} />
     </>
   );
 }

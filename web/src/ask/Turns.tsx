@@ -5,7 +5,6 @@ import { type TurnActions, TurnView } from "./TurnView";
 
 interface Props {
   turns: Turn[];
-  shown: string | null;
   actions: TurnActions;
   editing: string | null;
   onEdit: (turn: string | null) => void;
@@ -14,7 +13,7 @@ interface Props {
 const NEAR_END = 80;
 
 /** Scrolls to the newest answer only while the user is at the end. Otherwise a button leads there. */
-export const Turns = memo(function Turns({ turns, shown, actions, editing, onEdit }: Props) {
+export const Turns = memo(function Turns({ turns, actions, editing, onEdit }: Props) {
   const scroll = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
@@ -70,7 +69,7 @@ export const Turns = memo(function Turns({ turns, shown, actions, editing, onEdi
               turn={turn}
               chosen={chosenBy(turn, turns[i + 1])}
               repeats={isAnswerTo(turns[i - 1], turn)}
-              current={turn.key === shown}
+              newest={i === turns.length - 1}
               actions={actions}
               editing={editing === turn.key}
               onEdit={(open) => onEdit(open ? turn.key : null)}

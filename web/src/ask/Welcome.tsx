@@ -1,23 +1,66 @@
 import { Upload } from "lucide-react";
 import { useRef } from "react";
-import { path } from "../api/client";
-import type { QuestionList } from "../api/types";
-import { navigate } from "../app/router";
-import { useFetched } from "../shared/fetched";
-import { ProblemNotice } from "../shared/Notice";
+import { api, path } from "../api/client";
+import type { QuestionList, SourceSummary } from "../api/types";
+import { Link } from "../app/Link";
+import { address, navigate } from "../app/router";
+import { refresh, useFetched } from "../shared/fetched";
+import { plural } from "../shared/format";
+import { Notice, ProblemNotice } from "../shared/Notice";
+import { Status } from "../shared/Status";
 import { addFiles } from "../sources/upload";
 
-/** Shown before the first question: questions that the data can answer, and ways to add data. */
-export function Welcome({ source, onAsk }: { source: string | null; onAsk: (question: string) => void }) {
-  const { data, problem, reload } = useFetched<QuestionList>(source ? path`/sources/${source}/questions` : null);
-  const files = useRef<HTMLInputElement>(null);
+interface Props {
+  /** The source that the next question goes to. */
+  source: SourceSummary | null;
+  broken: SourceSummary[];
+  onAsk: (question: string) => void;
+}
+
+/** Shown before the first question: what the data is, questions that it can answer, and ways to add data. */
+export function Welcome({ source, broken, onAsk }: Props) {
+  const ready = source !== null && source.state !== "reading" && source.state !== "failed";
   return (
     <div className="welcome">
       <h2>What would you like to know?</h2>
       <p className="mid">
-        Ask {source ? <b>{source}</b> : "your data"} in plain words, or add your own. Every answer comes with the plan,
-        the code, the rows and the age of the data.
+        Ask {source ? <b>{source.name}</b> : "your data"} in plain words, or add your own. Every answer comes with the
+        plan, the code, the rows and the age of the data.
       </p>
+      {source && <SourceState source={source} />}
+      {ready && <Suggestions source={source.name} onAsk={onAsk} />}
+      {broken.map((each) => (
+        <BrokenSource key={each.name} source={each} />
+      ))}
+      <AddData />
+    </div>
+  );
+}
+
+function SourceState({ source }: { source: SourceSummary }) {
+  if (source.state === "reading")
+    return (
+      <p className="reading">
+        <Status state="running">
+          {source.name} is being read{source.progress ? `: ${source.progress.message}` : ""}. You can write your
+          question.
+        </Status>
+      </p>
+    );
+  if (source.state !== "ready" || source.tables === null) return null;
+  return (
+    <p className="reading">
+      <Status state="ok">
+        {source.name} is ready: {plural(source.tables, "table")}
+      </Status>
+    </p>
+  );
+}
+
+function Suggestions({ source, onAsk }: { source: string; onAsk: (question: string) => void }) {
+  const { data, problem, reload } = useFetched<QuestionList>(path`/sources/${source}/questions`);
+  return (
+    <>
       {problem && <ProblemNotice problem={problem} onRetry={reload} />}
       <div className="sug">
         {data?.questions.map((question) => (
@@ -25,34 +68,62 @@ export function Welcome({ source, onAsk }: { source: string | null; onAsk: (ques
             {question}
           </button>
         ))}
-        {source &&
-          !data &&
+        {!data &&
           !problem &&
           [27, 20, 22, 26].map((width) => (
             <span key={width} className="chip skel" style={{ width: `${width}ch` }} aria-hidden />
           ))}
       </div>
-      <div className="drop">
-        <Upload className="i" aria-hidden />
-        <span>
-          Drop a file anywhere on the page,{" "}
-          <button type="button" className="link" onClick={() => files.current?.click()}>
-            choose one
-          </button>
-          , or{" "}
-          <button type="button" className="link" onClick={() => navigate("/sources/+")}>
-            connect a database
-          </button>
-        </span>
-        <input
-          ref={files}
-          type="file"
-          hidden
-          multiple
-          aria-label="Files to add"
-          onChange={(event) => void addFiles([...(event.target.files ?? [])])}
-        />
-      </div>
+    </>
+  );
+}
+
+/** A source that could not be read, with the reason and ways to mend it. */
+function BrokenSource({ source }: { source: SourceSummary }) {
+  const again = async () => {
+    await api.post(path`/sources/${source.name}/sync`);
+    refresh("/sources");
+  };
+  const actions = (
+    <>
+      <button type="button" className="btn small" onClick={() => void again()}>
+        Read it again
+      </button>
+      <Link className="btn ghost small" href={address("sources", source.name)}>
+        Look at the source
+      </Link>
+    </>
+  );
+  return (
+    <Notice tone="warn" title={`${source.name} could not be read`} actions={actions}>
+      {source.error && <p>{[source.error.message, source.error.hint].filter(Boolean).join(" ")}</p>}
+    </Notice>
+  );
+}
+
+function AddData() {
+  const files = useRef<HTMLInputElement>(null);
+  return (
+    <div className="drop">
+      <Upload className="i" aria-hidden />
+      <span>
+        Drop a file anywhere on the page,{" "}
+        <button type="button" className="link" onClick={() => files.current?.click()}>
+          choose one
+        </button>
+        , or{" "}
+        <button type="button" className="link" onClick={() => navigate("/sources/+")}>
+          connect a database
+        </button>
+      </span>
+      <input
+        ref={files}
+        type="file"
+        hidden
+        multiple
+        aria-label="Files to add"
+        onChange={(event) => void addFiles([...(event.target.files ?? [])])}
+      />
     </div>
   );
 }

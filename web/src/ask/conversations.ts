@@ -198,7 +198,7 @@ export function merged(turns: Turn[], messages: MessageView[]): Turn[] {
         ...newTurn({ message: message.content, sources: message.run?.sources ?? [] }),
         key: message.message_id,
         messageId: message.message_id,
-        run: answer ? recalled(answer) : { ...NEW_RUN, id: message.run_id },
+        run: answer ? recalled(answer, message.run?.duration_ms ?? null) : { ...NEW_RUN, id: message.run_id },
       };
     });
   const unknown = turns.filter((turn) => !turn.run.id || !stored.some((known) => known.run.id === turn.run.id));

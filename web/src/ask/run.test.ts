@@ -155,7 +155,7 @@ describe("a run folded from its events", () => {
   });
 
   it("is the same from a stored answer", () => {
-    const run = recalled(answer);
+    const run = recalled(answer, 41);
     expect(run).toMatchObject({ id: "run_1", phase: "done", rowCount: 2, rows: [[1], [2]] });
     expect(shownSteps(run.steps, KINDS).map((step) => [step.name, step.after])).toEqual([
       ["Understand", []],
@@ -168,7 +168,7 @@ describe("a run folded from its events", () => {
   it("keeps what the steps of a failed run found", () => {
     const found = { ...answer.steps[0], id: "found", row_count: 3, sample: [{ region: "East" }] };
     const wrong = { ...answer.steps[0], id: "wrong", status: "failed", row_count: null };
-    const run = recalled({ ...answer, status: "failed", columns: [], rows: [], steps: [found, wrong] } as Answer);
+    const run = recalled({ ...answer, status: "failed", columns: [], rows: [], steps: [found, wrong] } as Answer, 41);
     expect(run.phase).toBe("failed");
     expect(shownSteps(run.steps, KINDS).map((step) => [step.id, step.state])).toEqual([
       ["graph", "ok"],

@@ -50,7 +50,8 @@ export interface RunView {
   answer: Answer | null;
   error: (Pick<ErrorRecord, "message" | "hint" | "code"> & { kind?: string }) | null;
   began: number | null;
-  ended: number | null;
+  /** From its first event to its last, as listings of runs say it too; null while it goes on. */
+  ms: number | null;
   /** The last event received, and when it was sent. */
   lastEvent: { seq: number; at: number } | null;
   tokens: number;
@@ -69,7 +70,7 @@ export const NEW_RUN: RunView = {
   answer: null,
   error: null,
   began: null,
-  ended: null,
+  ms: null,
   lastEvent: null,
   tokens: 0,
   looseTokens: 0,
@@ -113,7 +114,8 @@ export function fold(run: RunView, event: RunEvent): RunView {
     case "approval.decided":
       return changed(known, event.node, { state: event.approved ? "running" : "skipped", note: event.note });
     case "answer.metadata":
-      return { ...known, columns: event.columns, rowCount: event.row_count };
+      // Rows that were told before a correction are not part of what follows.
+      return { ...known, columns: event.columns, rowCount: event.row_count, rows: [] };
     case "answer.batch":
       return event.rows && event.offset === known.rows.length
         ? { ...known, rows: [...known.rows, ...event.rows] }
@@ -121,22 +123,26 @@ export function fold(run: RunView, event: RunEvent): RunView {
     case "answer.final":
       return answered(known, event.answer);
     case "run.finished":
-      return { ...known, phase: event.status === "partial" ? "partial" : "done", ended: event.at };
+      return { ...known, phase: event.status === "partial" ? "partial" : "done", ms: passed(known, event) };
     case "run.failed":
-      return { ...known, steps: halted(known.steps), phase: "failed", ended: event.at, error: event };
+      return { ...known, steps: halted(known.steps), phase: "failed", ms: passed(known, event), error: event };
     case "run.cancelled":
       return {
         ...known,
         steps: halted(known.steps),
         phase: "cancelled",
-        ended: event.at,
+        ms: passed(known, event),
         error: { message: `Stopped: ${event.reason}.`, hint: null, code: "cancelled" },
       };
   }
 }
 
+function passed(run: RunView, { at }: RunEvent): number {
+  return (at - (run.began ?? at)) * 1_000;
+}
+
 /** The run of a stored answer, when the page is opened again. */
-export function recalled(answer: Answer): RunView {
+export function recalled(answer: Answer, ms: number | null): RunView {
   const recorded = answer.steps.map(
     (step): StepView => ({
       ...blankStep({ id: step.id, kind: step.kind, config: { source: step.source } }),
@@ -162,7 +168,7 @@ export function recalled(answer: Answer): RunView {
     ...(recorded.length ? [unrecorded("answer", unanswered ? "skipped" : "ok")] : []),
   ];
   const chain = steps.map((step, i) => ({ ...step, after: i ? [steps[i - 1]?.id ?? ""] : [] }));
-  return answered({ ...NEW_RUN, id: answer.run_id, phase: "done", steps: chain }, answer);
+  return answered({ ...NEW_RUN, id: answer.run_id, phase: "done", steps: chain, ms }, answer);
 }
 
 export function isOver(run: RunView): boolean {

@@ -1,10 +1,10 @@
 import { ArrowUpRight, ChevronLeft, Trash2 } from "lucide-react";
+import { CellValue } from "../answer/Cell";
 import { api, path } from "../api/client";
 import type { EvalCaseDetail, EvalSuite, Json } from "../api/types";
 import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
 import { toast } from "../app/toasts";
-import { CellValue } from "../result/Cell";
 import { columnFormat } from "../result/columnFormat";
 import { Code } from "../shared/Code";
 import { refresh, useFetched } from "../shared/fetched";

@@ -1,31 +1,29 @@
-import { ChartArea, ChartBarBig, ChartLine, ChartScatter, Image } from "lucide-react";
+import { ChartArea, ChartBarBig, ChartLine, ChartPie, ChartScatter, Image } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { View } from "vega";
-import type { Answer, Json } from "../api/types";
-import { themeChanges } from "../app/theme";
-import type { RunView } from "../ask/run";
-import { save } from "../shared/save";
-import { useStore } from "../shared/store";
 import {
   type ChartFields,
   type ChartKind,
   chartFields,
-  chartRows,
-  chartSpec,
   defaultKind,
   description,
   MOST_POINTS,
-} from "./chartSpec";
-import { chartConfig } from "./chartTheme";
-import { drawChart, toPng, toSvg } from "./drawChart";
-import { AS_IS, readRows } from "./rows";
-import { titleOf } from "./title";
+  suitsPie,
+} from "../answer/chartSpec";
+import DrawnChart from "../answer/DrawnChart";
+import { toPng, toSvg } from "../answer/drawChart";
+import { AS_IS, readRows } from "../answer/rows";
+import { titleOf } from "../answer/title";
+import type { Answer, Json } from "../api/types";
+import type { RunView } from "../ask/run";
+import { save } from "../shared/save";
 
 const KINDS = [
   ["bar", "Bars", ChartBarBig],
   ["line", "Line", ChartLine],
   ["area", "Area", ChartArea],
   ["point", "Points", ChartScatter],
+  ["pie", "Pie", ChartPie],
 ] as const;
 
 export default function ChartTab({ run }: { run: RunView }) {
@@ -39,31 +37,7 @@ export default function ChartTab({ run }: { run: RunView }) {
 
 function Chart({ answer, rows, fields }: { answer: Answer; rows: Json[][]; fields: ChartFields }) {
   const [kind, setKind] = useState<ChartKind>(() => defaultKind(answer, fields));
-  const holder = useRef<HTMLDivElement>(null);
   const view = useRef<View | null>(null);
-  const theme = useStore(themeChanges);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `fields` is a new object in each render; its three parts are listed.
-  useEffect(() => {
-    const node = holder.current;
-    if (!node) return undefined;
-    let gone = false;
-    void drawChart(
-      node,
-      chartSpec(answer, kind, fields, rows),
-      chartConfig(node),
-      chartRows(answer, fields, rows),
-    ).then((drawn) => {
-      if (gone) drawn.finalize();
-      else view.current = drawn;
-    });
-    return () => {
-      gone = true;
-      view.current?.finalize();
-      view.current = null;
-      node.replaceChildren();
-    };
-  }, [answer, kind, fields.label, fields.measure, fields.series, rows, theme]);
 
   const keep = async (extension: "png" | "svg") => {
     if (view.current)
@@ -76,7 +50,7 @@ function Chart({ answer, rows, fields }: { answer: Answer; rows: Json[][]; field
     <>
       <div className="tool t-chart">
         <div className="seg" role="group" aria-label="Kind of chart">
-          {KINDS.map(([name, label, Icon]) => (
+          {KINDS.filter(([name]) => name !== "pie" || suitsPie(fields, rows)).map(([name, label, Icon]) => (
             <button key={name} type="button" aria-pressed={kind === name} onClick={() => setKind(name)}>
               <Icon className="i i-s" aria-hidden />
               {label}
@@ -94,11 +68,13 @@ function Chart({ answer, rows, fields }: { answer: Answer; rows: Json[][]; field
       <div className="scroll chartbox">
         <h3>{titleOf(answer)}</h3>
         <p className="dim">{description(answer, fields, rows)}</p>
-        <div
-          className="chart"
-          ref={holder}
-          role="img"
-          aria-label={`${titleOf(answer)}. ${description(answer, fields, rows)}`}
+        <DrawnChart
+          answer={answer}
+          rows={rows}
+          kind={kind}
+          onDrawn={(drawn) => {
+            view.current = drawn;
+          }}
         />
       </div>
     </>

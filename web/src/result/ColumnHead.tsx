@@ -1,7 +1,7 @@
 import type { Header } from "@tanstack/react-table";
 import { ArrowDown, ArrowUp, Pin } from "lucide-react";
+import type { CellFormat } from "../answer/cells";
 import type { Json, SortKey } from "../api/types";
-import type { CellFormat } from "./cells";
 import type { PlacedColumn } from "./rowPainter";
 
 interface Props {

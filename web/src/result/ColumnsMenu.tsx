@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { CellFormat } from "./cells";
+import type { CellFormat } from "../answer/cells";
 
 interface Props {
   formats: CellFormat[];

@@ -1,12 +1,12 @@
 import type { Column } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { CellFormat } from "../answer/cells";
+import type { RowSource } from "../answer/rows";
 import type { Json, SortKey } from "../api/types";
 import { ColumnHead } from "./ColumnHead";
-import type { CellFormat } from "./cells";
 import { type Cursor, type GridActions, onGridKey } from "./gridKeys";
 import { cellAt, cellId, type PlacedColumn } from "./rowPainter";
-import type { RowSource } from "./rows";
 import { drawnHeight } from "./rowWindow";
 import { TotalRow } from "./TotalRow";
 import type { TotalLine } from "./totals";

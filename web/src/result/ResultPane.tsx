@@ -1,16 +1,7 @@
-import {
-  ChartColumn,
-  Check,
-  ChevronLeft,
-  Maximize2,
-  Minimize2,
-  ShieldCheck,
-  Table2,
-  TriangleAlert,
-} from "lucide-react";
+import { ChartColumn, Check, ChevronLeft, Maximize2, Minimize2, ShieldCheck, Table2, X } from "lucide-react";
 import { Suspense } from "react";
+import { titleOf } from "../answer/title";
 import { reach } from "../api/reach";
-import type { Answer } from "../api/types";
 import type { LitCell } from "../ask/AskView";
 import { Receipt } from "../ask/Receipt";
 import { isOver, type RunView } from "../ask/run";
@@ -22,10 +13,8 @@ import { useStore } from "../shared/store";
 import { panelProps, Tabs } from "../shared/Tabs";
 import { CheckTab } from "./CheckTab";
 import { DownloadMenu } from "./DownloadMenu";
-import { StaleLine } from "./StaleLine";
 import { TableTab } from "./TableTab";
 import { useTableView } from "./tableView";
-import { titleOf } from "./title";
 import { verdicts } from "./verdicts";
 
 const ChartTab = later(() => import("./ChartTab"));
@@ -42,10 +31,9 @@ interface Props {
   full: boolean;
   onFull: () => void;
   onBack: () => void;
-  onAgain: () => void;
 }
 
-export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull, onBack, onAgain }: Props) {
+export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull, onBack }: Props) {
   const { answer } = run;
   const verdict = useStore(verdicts)[run.id ?? ""];
   const view = useTableView();
@@ -69,9 +57,16 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
         >
           <Size className="i i-s" aria-hidden />
         </button>
+        <button
+          type="button"
+          className="btn ghost icon small hide-s"
+          aria-label="Close"
+          title="Close  Esc"
+          onClick={onBack}
+        >
+          <X className="i i-s" aria-hidden />
+        </button>
       </div>
-      {answer && <StaleLine answer={answer} onAgain={onAgain} />}
-      {answer?.status === "partial" && <MissingLine answer={answer} onAgain={onAgain} />}
       <Tabs
         label="Result"
         current={tab}
@@ -110,7 +105,7 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
       </div>
       <footer className="foot">
         {answer ? (
-          <Receipt answer={answer} long />
+          <Receipt answer={answer} ms={run.ms} />
         ) : isOver(run) ? (
           <Status state="error">Not answered</Status>
         ) : (
@@ -120,21 +115,6 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
         )}
       </footer>
     </section>
-  );
-}
-
-/** Says that parts of the answer are missing, which ones, and offers to ask again. */
-function MissingLine({ answer, onAgain }: { answer: Answer; onAgain: () => void }) {
-  return (
-    <div className="ban" role="status">
-      <TriangleAlert className="i" aria-hidden />
-      <span className="grow">
-        <b>Parts are missing.</b> {answer.provenance.findings.join(" ")} Totals are withheld.
-      </span>
-      <button type="button" className="btn small" onClick={onAgain}>
-        Try again
-      </button>
-    </div>
   );
 }
 

@@ -1,5 +1,5 @@
+import type { CellFormat } from "../answer/cells";
 import { plural } from "../shared/format";
-import type { CellFormat } from "./cells";
 import type { PlacedColumn } from "./rowPainter";
 import type { TotalLine } from "./totals";
 

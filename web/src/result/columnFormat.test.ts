@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { cellText } from "./cells";
+import { cellText } from "../answer/cells";
 import { columnFormat } from "./columnFormat";
 
 it("gives all numbers of a column the same number of decimals", () => {

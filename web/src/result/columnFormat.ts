@@ -1,5 +1,5 @@
+import { type CellFormat, plainFormat } from "../answer/cells";
 import type { Json, OutputColumn } from "../api/types";
-import { type CellFormat, plainFormat } from "./cells";
 
 const MOST_DECIMALS = 6;
 

@@ -1,5 +1,5 @@
+import type { RowSource } from "../answer/rows";
 import type { Json } from "../api/types";
-import type { RowSource } from "./rows";
 
 export interface Cursor {
   row: number;

@@ -1,9 +1,9 @@
+import { written } from "../answer/Cell";
+import { drawBar } from "../answer/cellBar";
+import type { CellFormat } from "../answer/cells";
+import type { RowSource } from "../answer/rows";
 import type { Json } from "../api/types";
-import { written } from "./Cell";
-import { drawBar } from "./cellBar";
-import type { CellFormat } from "./cells";
 import type { Cursor } from "./gridKeys";
-import type { RowSource } from "./rows";
 import { type Place, type Rows, type RowWindow, rowWindow } from "./rowWindow";
 
 export interface PlacedColumn {

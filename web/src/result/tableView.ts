@@ -1,6 +1,6 @@
 import { useDeferredValue, useMemo, useState } from "react";
+import type { RowOrder } from "../answer/rows";
 import type { OutputColumn } from "../api/types";
-import type { RowOrder } from "./rows";
 
 /** The sorting, filter and visible columns of one answer's table. */
 export interface TableView {

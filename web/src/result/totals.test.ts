@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { type CellFormat, plainFormat } from "../answer/cells";
 import type { Answer, RowTotals } from "../api/types";
-import { type CellFormat, plainFormat } from "./cells";
 import { totalLine } from "./totals";
 
 const columns = [

@@ -1,10 +1,10 @@
 import { useMemo } from "react";
+import { scaleOf } from "../answer/cellBar";
+import { type CellFormat, cellText } from "../answer/cells";
 import { path, query } from "../api/client";
 import type { Answer, Json, Quantity, RowTotals } from "../api/types";
 import { useFetched } from "../shared/fetched";
 import { count } from "../shared/format";
-import { scaleOf } from "./cellBar";
-import { type CellFormat, cellText } from "./cells";
 
 const ADD_UP: readonly (Quantity | null)[] = ["amount", "change", "share"];
 const HAVE_BARS: readonly (Quantity | null)[] = ["change", "growth", "share", "rate"];

@@ -1,8 +1,8 @@
 import { type ColumnDef, getCoreRowModel, type Table, useReactTable } from "@tanstack/react-table";
 import { useMemo } from "react";
+import { BAR_WIDTH } from "../answer/cellBar";
+import { type CellFormat, cellText } from "../answer/cells";
 import type { Json } from "../api/types";
-import { BAR_WIDTH } from "./cellBar";
-import { type CellFormat, cellText } from "./cells";
 import { hasBar } from "./totals";
 
 const NARROWEST = 76;

@@ -1,8 +1,8 @@
 import { ArrowRight } from "lucide-react";
 import { useMemo } from "react";
+import { CellValue } from "../answer/Cell";
+import type { CellFormat } from "../answer/cells";
 import type { ComparedRow, Json, OutputColumn, RunComparison } from "../api/types";
-import { CellValue } from "../result/Cell";
-import type { CellFormat } from "../result/cells";
 import { columnFormat } from "../result/columnFormat";
 import { count, plural } from "../shared/format";
 

@@ -39,7 +39,7 @@ export function RunPane({ run, compared }: { run: string; compared: string | nul
   }, [going, run]);
   const summary = detail.data?.run;
   const answer = detail.data?.answer ?? null;
-  const view = useMemo(() => (answer ? recalled(answer) : null), [answer]);
+  const view = useMemo(() => (answer ? recalled(answer, summary?.duration_ms ?? null) : null), [answer, summary]);
   if (detail.problem && !detail.data)
     return <section className="pane">{<ProblemNotice problem={detail.problem} onRetry={detail.reload} />}</section>;
   if (!summary) return <section className="pane">{<SkeletonRows rows={10} columns={3} />}</section>;

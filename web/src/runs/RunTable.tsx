@@ -3,10 +3,12 @@ import { ArrowDown } from "lucide-react";
 import { memo, useEffect, useRef } from "react";
 import type { RunSummary } from "../api/types";
 import { address, navigate } from "../app/router";
-import { count, duration, moment, shortId } from "../shared/format";
+import { count, duration, moment, plural, shortId } from "../shared/format";
 import { runState, Status } from "../shared/Status";
 
 const ROW = 46;
+/** On a phone a run is an entry of a list: its question in up to two lines, and one line about it. */
+const PHONE_ROW = 76;
 const AHEAD = 30;
 
 interface Props {
@@ -24,7 +26,7 @@ export function RunTable({ runs, total, current, picked, onPick, onEnd }: Props)
   const table = useRef<HTMLTableElement>(null);
   const virtualizer = useVirtualizer({
     count: runs.length,
-    estimateSize: () => ROW,
+    estimateSize: () => (matchMedia("(max-width: 720px)").matches ? PHONE_ROW : ROW),
     getScrollElement: () => table.current?.closest<HTMLElement>(".scroll") ?? null,
     overscan: 12,
   });
@@ -83,6 +85,15 @@ function Gap({ height }: { height: number }) {
   ) : null;
 }
 
+function phoneFacts(run: RunSummary): string {
+  const facts = [
+    run.sources.join(", "),
+    run.duration_ms !== null && duration(run.duration_ms),
+    run.row_count !== null && plural(run.row_count, "row"),
+  ];
+  return facts.filter(Boolean).join(" · ");
+}
+
 interface RowProps {
   run: RunSummary;
   at: number;
@@ -119,7 +130,12 @@ const RunRow = memo(function RunRow({ run, at, current, picked, onPick }: RowPro
           {run.question ?? "A query"}
         </a>
         <span className="m">
-          <Status state={state}>{word}</Status> · <span className="mono">{shortId(run.run_id)}</span>
+          <Status state={state}>{word}</Status>
+          <span className="hide-s">
+            {" · "}
+            <span className="mono">{shortId(run.run_id)}</span>
+          </span>
+          <span className="only-s num">{phoneFacts(run)}</span>
         </span>
       </td>
       <td className="sc">

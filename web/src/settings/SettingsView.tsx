@@ -3,6 +3,7 @@ import { api, Problem } from "../api/client";
 import type { About, DoctorReport, ModelCheck, ModelsOverview, RetentionReport, UsageReport } from "../api/types";
 import { Bar } from "../ask/StepList";
 import { readable } from "../ask/stepNames";
+import { Account } from "../identity/Account";
 import { type Fetched, useFetched } from "../shared/fetched";
 import { count, money, plural } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
@@ -19,6 +20,7 @@ export default function SettingsView() {
       <p className="mid">
         The settings of this server. They are set when it is started; docs/settings.md explains each.
       </p>
+      <Account />
       <Part title="Models" address="/models">
         {(models: ModelsOverview) => <Models models={models} />}
       </Part>

@@ -19,7 +19,7 @@ import { roundCount } from "../shared/format";
 import { BOX, layoutTables } from "./diagramLayout";
 import { linesOf } from "./relationshipEnds";
 
-type TableNode = Node<{ name: string; rows: number | null; current: boolean }, "table">;
+type TableNode = Node<{ name: string; rows: number | null; current: boolean; down: boolean }, "table">;
 
 interface Props {
   tables: Table[];
@@ -33,6 +33,7 @@ interface Props {
 
 const NODE_TYPES = { table: TableBox };
 const EDGE_TYPES = { join: JoinLine };
+const LOOP = 26;
 const SMALL_BOX = { width: 88, height: 42 };
 
 /** A diagram of tables and their relationships. The list beside it gives the same as text. */
@@ -51,7 +52,7 @@ export default function Diagram({ tables, relationships, current, source, classN
         nodeTypes={NODE_TYPES}
         edgeTypes={EDGE_TYPES}
         fitView
-        fitViewOptions={{ padding: 0.12, maxZoom: 1 }}
+        fitViewOptions={{ padding: 0.06, maxZoom: 1.4 }}
         minZoom={0.1}
         nodesConnectable={Boolean(onConnect)}
         onConnect={({ source: from, target: to }) => onConnect?.(from, to)}
@@ -70,30 +71,34 @@ export default function Diagram({ tables, relationships, current, source, classN
 function TableBox({ data }: NodeProps<TableNode>) {
   return (
     <div className={`er-box ${data.current ? "cur" : ""}`}>
-      <Handle type="target" position={Position.Left} />
+      <Handle type="target" position={data.down ? Position.Top : Position.Left} />
       <b dir="auto">{data.name}</b>
       <span className="dim num">
         {data.rows === null ? "" : `${roundCount(data.rows)} ${data.rows === 1 ? "row" : "rows"}`}
       </span>
-      <Handle type="source" position={Position.Right} />
+      <Handle type="source" position={data.down ? Position.Bottom : Position.Right} />
     </div>
   );
 }
 
-/** The line of a relationship: many rows of the left table belong to one row of the right table. */
-function JoinLine({ sourceX, sourceY, targetX, targetY, label }: EdgeProps) {
-  const [path, labelX, labelY] = getBezierPath({
-    sourceX,
-    sourceY,
-    targetX,
-    targetY,
-    sourcePosition: Position.Right,
-    targetPosition: Position.Left,
-  });
+/** The line of a relationship: many rows of the first table belong to one row of the other. */
+function JoinLine(props: EdgeProps) {
+  const { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, label } = props;
+  const down = sourcePosition === Position.Bottom;
+  if (props.source === props.target)
+    return (
+      <LoopLine
+        x={down ? sourceX + BOX.width / 2 : sourceX}
+        y={down ? sourceY - BOX.height / 2 : sourceY}
+        label={label}
+      />
+    );
+  const [path, labelX, labelY] = getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition });
+  const [dx, dy] = down ? [5, 13] : [4, -4];
   return (
     <>
       <BaseEdge path={path} label={label} labelX={labelX} labelY={labelY} />
-      <text className="er-end" x={sourceX + 4} y={sourceY - 4}>
+      <text className="er-end" x={sourceX + dx} y={sourceY + dy}>
         n
       </text>
       <text className="er-end" x={targetX - 4} y={targetY - 4} textAnchor="end">
@@ -101,6 +106,12 @@ function JoinLine({ sourceX, sourceY, targetX, targetY, label }: EdgeProps) {
       </text>
     </>
   );
+}
+
+/** The line of a table that refers to itself, beside its box. */
+function LoopLine({ x, y, label }: { x: number; y: number; label: EdgeProps["label"] }) {
+  const path = `M${x} ${y - 9}c${LOOP} -6 ${LOOP} 24 0 18`;
+  return <BaseEdge path={path} label={label} labelX={x - BOX.width / 4} labelY={y + BOX.height / 2 + 10} />;
 }
 
 function drawn(
@@ -119,7 +130,7 @@ function drawn(
       id: table.name,
       type: "table",
       position: places.get(table.name) ?? { x: 0, y: 0 },
-      data: { name: table.name, rows: table.row_count, current: table.name === current },
+      data: { name: table.name, rows: table.row_count, current: table.name === current, down: box === BOX },
     }),
   );
   const edges = linesOf(relationships).map(

@@ -42,9 +42,8 @@ export default function SourcesView({ source, table }: { source: string | null; 
   const list = useFetched<SourceList>("/sources");
   const sources = list.data?.sources ?? [];
   const adding = source === "+";
-  const current = adding
-    ? null
-    : (sources.find((known) => known.name === source) ?? sources.find((known) => known.default) ?? sources[0] ?? null);
+  const usual = sources.find((known) => known.default) ?? sources[0] ?? null;
+  const current = adding ? null : source ? (sources.find((known) => known.name === source) ?? null) : usual;
   usePolling(list.reload, sources.some((known) => known.state === "reading") ? READING_MS : RESTING_MS);
   return (
     <main className={`so ${source ? "one" : ""}`}>
@@ -69,7 +68,18 @@ export default function SourcesView({ source, table }: { source: string | null; 
       {adding && <AddDatabase />}
       {!adding && current && <SourcePane key={current.name} source={current} table={table} />}
       {!adding && !current && (
-        <section className="pane">{list.loading && <SkeletonRows rows={8} columns={4} />}</section>
+        <section className="pane">
+          {list.data && source && (
+            <div className="cen">
+              <p className="h">There is no source called {source}</p>
+              <p className="mid">It may have been removed or renamed, or the link was cut.</p>
+              <Link className="btn small" href="/sources">
+                All sources
+              </Link>
+            </div>
+          )}
+          {!list.data && !list.problem && <SkeletonRows rows={8} columns={4} />}
+        </section>
       )}
     </main>
   );

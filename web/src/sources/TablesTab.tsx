@@ -1,5 +1,7 @@
 import { Calendar, Hash, Key, type LucideIcon, MessageSquareText, ToggleLeft, Type } from "lucide-react";
 import { useState } from "react";
+import { CellValue } from "../answer/Cell";
+import { cellText, plainFormat } from "../answer/cells";
 import { path } from "../api/client";
 import type {
   Catalog,
@@ -14,8 +16,6 @@ import type {
 import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
 import { ask, DRAFT, startOver } from "../ask/conversations";
-import { CellValue } from "../result/Cell";
-import { cellText, plainFormat } from "../result/cells";
 import { columnFormat } from "../result/columnFormat";
 import { SearchField } from "../shared/Field";
 import { useFetched } from "../shared/fetched";

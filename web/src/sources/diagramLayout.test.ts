@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { around, BOX, busiest, layoutTables } from "./diagramLayout";
 
-it("places tables to the left of those they refer to, without overlap", () => {
+it("places tables above those they refer to, without overlap", () => {
   const places = layoutTables(
     ["orders", "customers", "alone"],
     [
@@ -11,7 +11,7 @@ it("places tables to the left of those they refer to, without overlap", () => {
     ],
   );
   expect(places.size).toBe(3);
-  expect(places.get("orders")!.x + BOX.width).toBeLessThan(places.get("customers")!.x);
+  expect(places.get("orders")!.y + BOX.height).toBeLessThan(places.get("customers")!.y);
 });
 
 it("draws only the nearest tables if there are too many", () => {

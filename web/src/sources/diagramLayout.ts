@@ -27,14 +27,16 @@ export function busiest(tables: readonly string[], pairs: readonly Pair[]): stri
   );
 }
 
-/** The positions of tables. A table is to the left of those that it refers to. */
+/** The positions of tables. A table is above those that it refers to; in a small diagram to the left of them. */
 export function layoutTables(
   tables: string[],
   pairs: [from: string, to: string][],
   box = BOX,
 ): Map<string, { x: number; y: number }> {
   const graph = new graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "LR", nodesep: 22, ranksep: box.width * (box === BOX ? 0.7 : 0.33) });
+  graph.setGraph(
+    box === BOX ? { rankdir: "TB", nodesep: 28, ranksep: 72 } : { rankdir: "LR", nodesep: 22, ranksep: box.width / 3 },
+  );
   graph.setDefaultEdgeLabel(() => ({}));
   for (const table of tables) graph.setNode(table, { ...box });
   for (const [from, to] of pairs)

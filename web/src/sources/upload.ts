@@ -38,9 +38,10 @@ export async function addFiles(files: File[], folder: string | null = null): Pro
   if (shown) showAdded(shown);
 }
 
+/** Who looks at sources sees the new one; who asks can ask it next. */
 function showAdded(name: string): void {
   newest.set(name);
-  navigate(address("sources", name));
+  navigate(location.pathname.startsWith("/sources") ? address("sources", name) : "/ask");
 }
 
 interface Begun {
@@ -65,10 +66,7 @@ async function addTogether(group: Begun[], wanted: string | null): Promise<strin
     source = uploaded?.source.name ?? source;
     added += uploaded ? 1 : 0;
   }
-  if (source)
-    toast(
-      added > 1 ? `${plural(added, "file")} can be asked now, together as ${source}` : `${source} can be asked now`,
-    );
+  if (source) toast(added > 1 ? `${plural(added, "file")} were added, together as ${source}` : `${source} was added`);
   return source;
 }
 

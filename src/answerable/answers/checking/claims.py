@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from answerable.answers.answer import NumberLink
+from answerable.answers.checking.amounts import row_or_column_count
 from answerable.answers.checking.facts import ExtraFact, Ground, ResultFacts, Rows, said
-from answerable.answers.checking.grounding import ground, row_or_column_count
+from answerable.answers.checking.grounding import ground
 from answerable.answers.checking.lexicon import BETWEEN, LESS, MEAN, MEDIAN, MORE, TOTAL
 from answerable.answers.checking.numerals import Numeral
 from answerable.answers.checking.ordering import apart, misordered

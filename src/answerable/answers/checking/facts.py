@@ -375,3 +375,11 @@ def _constants(node: Json) -> Iterator[ExtraFact]:
             yield ExtraFact(value=node["limit"], basis="how many were asked for")
         for item in node.values():
             yield from _constants(item)
+
+
+def stated_numbers(facts: ResultFacts) -> Iterator[Ground]:
+    """The numbers among what may be said beside the rows."""
+    for fact in facts.extra:
+        value = number_of(fact.value)
+        if value is not None:
+            yield Ground(value, "fact", fact.basis)

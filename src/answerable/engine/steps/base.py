@@ -12,6 +12,7 @@ from answerable.core.events import (
     AnswerBatch,
     AnswerFinal,
     AnswerMetadata,
+    ApprovalRequested,
     PlanReady,
     StepProgress,
 )
@@ -116,6 +117,13 @@ class Step:
         """A callback for long work. It reports progress of this step, at most a few times a second, because each
         report is a stored event."""
         return throttled(self.progress)
+
+    def wait_for_decision(self, prompt: str, shown: Json, until: float | None) -> None:
+        """Asks a person or a program. The caller then raises `Suspended`. `until`: when the step is started again
+        without a decision."""
+        self.journal.record(ApprovalRequested, self.id, prompt, shown, lasting=True, until=until)
+        if until is not None:
+            self.journal.wakes[self.id] = until
 
     def output(self, channel: str, data: Json) -> None:
         """Shows a piece of the output before the end: a token, a line, a program. With the strategy `events`, the

@@ -3,9 +3,13 @@
 The wire name `given` is stored in graphs and must not change.
 """
 
+from answerable.core.ids import NodeId
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.descriptor import StepDescriptor
+
+INPUT = NodeId("input")
+"""The node of this kind that gives the input of a drawn graph."""
 
 
 class LiteralStep:

@@ -5,6 +5,7 @@ clients fetch by range.
 """
 
 import asyncio
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -15,7 +16,7 @@ from answerable.core.clock import Clock
 from answerable.core.errors import UserError
 from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata, Event, StepOutput
 from answerable.core.ids import NodeId
-from answerable.core.values import Frozen, Json
+from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.frontier import STOPPED_EARLY
 from answerable.engine.step_records import produced_record
 from answerable.engine.steps.base import Step
@@ -29,11 +30,30 @@ READER, MODEL, MODEL_CALL = "reader", "model", "model_call"
 STREAM_FROM = 1_000
 """From this number of rows on, clients fetch the rows: events are stored, and should stay small."""
 _LEVELS = ("low", "medium", "high")
+CLARIFY = "clarify"
+"""The status of an answer that asks back."""
 FIRST_BATCH = 100
 BATCH = 10_000
 
 
 Confidence = Literal["high", "medium", "low"]
+
+
+class Advice(Frozen):
+    """Remarks of a model that looked at the rows. They are checked before they are shown, and the answer does not
+    depend on them."""
+
+    prose: str | None = None
+    headers: Mapping[str, str] = {}
+    """Headers to show, by column name."""
+    confidence: Confidence | None = None
+    """None if nothing was checked that decides."""
+    reason: str | None = None
+    findings: tuple[str, ...] = ()
+    doubt: str | None = None
+    """What speaks against the answer. It is said in the answer's text."""
+    revised: Produced | None = None
+    """The rows that take the place of the answer's, because a check did not hold for these."""
 
 
 class Presentation(Frozen):
@@ -52,29 +72,21 @@ class Presentation(Frozen):
     choices: tuple[Choice, ...] = ()
     text: str | None = None
     """An answer in words alone, such as a plan, or None if there are rows to present."""
+    reply: NodeId | None = None
+    """The step whose reply is shown in words: text as it is, an object as JSON. None if there are rows to present."""
     second_opinion: NodeId | None = None
     """A step that answers the same question in another way: agreement raises confidence, disagreement is shown."""
     opinion_is_sure: bool = True
     """Whether the second opinion is reliable enough for its disagreement to count."""
     advice: tuple[NodeId, ...] = ()
     """Steps whose output is an `Advice` about the rows."""
+    reviewed: Advice | None = None
+    """Advice about the rows that is there already."""
     headers: Mapping[str, str] = {}
     prose: str | None = None
     """A model's sentences about the rows. Sentences with numbers that the rows do not confirm are removed."""
     incomplete: bool = False
     """Whether a step of the plan has no rows because it failed or was skipped."""
-
-
-class Advice(Frozen):
-    """Remarks of a model that looked at the rows. They are checked before they are shown, and the answer does not
-    depend on them."""
-
-    prose: str | None = None
-    headers: Mapping[str, str] = {}
-    """Headers to show, by column name."""
-    confidence: Confidence | None = None
-    reason: str | None = None
-    findings: tuple[str, ...] = ()
 
 
 class PresentStep:
@@ -105,18 +117,23 @@ class PresentStep:
 
     async def run(self, step: Step) -> Json:
         presentation = step.config_as(Presentation)
-        advisers = presentation.advice
+        advisers, spoken = presentation.advice, presentation.reply
+        if spoken is not None:
+            presentation = presentation.model_copy(update={"text": _reply_text(step.inputs[spoken]["reply"])})
         # An adviser that failed has null as its output: the answer is shown without its advice.
         advice = [Advice.model_validate(step.inputs[node]) for node in advisers if step.inputs.get(node)]
-        outputs = {node: output for node, output in step.inputs.items() if node not in advisers}
+        advice += [presentation.reviewed] if presentation.reviewed is not None else []
+        outputs = {node: output for node, output in step.inputs.items() if node not in advisers and node != spoken}
         results = produced_before(outputs)
         second = results.pop(presentation.second_opinion, None) if presentation.second_opinion else None
         # A second opinion that failed is not missing: the answer does not depend on it.
         wanted = [node for node in outputs if node != presentation.second_opinion]
         presentation = _with_missing(presentation, step, [node for node in wanted if node not in results])
+        if results and (revised := next((each.revised for each in advice if each.revised), None)) is not None:
+            results[list(results)[-1]] = revised
         if second is not None and results:
             presentation = await self._compared(step, presentation, list(results.values())[-1], second)
-        answer = await self._answer(step, _advised(presentation, advice), results)
+        answer = _doubted(await self._answer(step, _advised(presentation, advice), results), advice)
         capsule = Capsule(
             run=step.context.run,
             thread=step.context.thread,
@@ -127,7 +144,9 @@ class PresentStep:
         # that has lost the run from overwriting the capsule of the process that continued it.
         await self._capsules.put(step.context.principal, capsule, step.journal.lease)
         _emit_answer(step, answer)
-        return {"status": answer.status, "kind": answer.kind, "row_count": answer.row_count}
+        output = {"status": answer.status, "kind": answer.kind, "row_count": answer.row_count, "text": answer.text}
+        last = next(reversed(results.values()), None)
+        return output if last is None else {**output, "frame": last.frame.model_dump(mode="json")}
 
     async def _answer(self, step: Step, presentation: Presentation, results: Mapping[NodeId, Produced]) -> Answer:
         from answerable.answers.present import asked_back, present
@@ -142,6 +161,7 @@ class PresentStep:
                 status="done",
                 kind="text",
                 text=presentation.text,
+                choices=presentation.choices,
                 provenance=provenance,
                 usage=self._usage(step, presentation.mind, results),
             )
@@ -201,6 +221,10 @@ class PresentStep:
         return usage_in(step.journal.outputs, spent) if mind == MODEL else Usage(duration_ms=spent)
 
 
+def _reply_text(reply: Json) -> str:
+    return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False, indent=2)
+
+
 def usage_in(events: Iterable[Event], duration_ms: float = 0.0) -> Usage:
     """The usage of models in a run. Also for failed runs, whose calls cost money too."""
     return usage_of((e.data for e in events if isinstance(e, StepOutput) and e.channel == MODEL_CALL), duration_ms)
@@ -231,7 +255,16 @@ def _advised(presentation: Presentation, advice: Sequence[Advice]) -> Presentati
         if each.confidence is not None and each.confidence == min(levels, key=_LEVELS.index):
             update |= {"confidence": each.confidence, "confidence_reason": each.reason}
         presentation = presentation.model_copy(update=update)
+    if advice and presentation.confidence is None:
+        undecided = {"confidence": "medium", "confidence_reason": "No independent check could decide."}
+        presentation = presentation.model_copy(update=undecided)
     return presentation
+
+
+def _doubted(answer: Answer, advice: Sequence[Advice]) -> Answer:
+    """The answer with its doubts in its text. At the end, so that links to places in the text stay right."""
+    doubts = [each.doubt for each in advice if each.doubt]
+    return answer.model_copy(update={"text": " ".join([answer.text, *doubts])})
 
 
 def _with_missing(presentation: Presentation, step: Step, nodes: Sequence[NodeId]) -> Presentation:
@@ -289,6 +322,13 @@ def _provenance(presentation: Presentation, results: Mapping[NodeId, Produced]) 
         plan=presentation.plan.model_dump(mode="json", exclude_none=True) if presentation.plan else None,
         findings=tuple(findings),
     )
+
+
+def show_rows(step: Step, result: FrameRef, rows: Sequence[Sequence[Json]]) -> None:
+    """Emits the first rows of an answer before the answer itself, which may take longer and replaces them."""
+    step.emit(AnswerMetadata, "table", [column.model_dump() for column in result.columns], result.row_count)
+    first = [list(row) for row in rows[:FIRST_BATCH]]
+    step.emit(AnswerBatch, offset=0, count=len(first), rows=first)
 
 
 def _emit_answer(step: Step, answer: Answer) -> None:

@@ -30,6 +30,8 @@ class Produced(Frozen):
     findings: tuple[str, ...] = ()
     inputs: Mapping[str, ArtifactId] = {}
     """The input rows of a program, by their names in the program. Replay runs the program over the same rows."""
+    values: Mapping[str, Json] = {}
+    """The small values that a program could name, also None for each earlier step that gave nothing."""
     sandbox: str | None = None
     """The sandbox in which a program ran, or None if the source ran the code."""
     api: str | None = None

@@ -6,7 +6,7 @@ The rows of each step in `after` are a data frame with that step's id as its nam
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -42,6 +42,10 @@ class CodeRunner(Protocol):
         self, code: str, frames: Mapping[str, Sequence[str]], backend: str | None = None
     ) -> tuple[str, ...]: ...
 
+    def libraries(self) -> str:
+        """What a program may import beside the standard library, in words."""
+        ...
+
     async def write_table(self, records: list[dict[str, Json]], into: Path) -> None:
         """Writes the rows that stand for a value as an Arrow file. Raises `UserError` if they do not fit together."""
         ...
@@ -59,6 +63,10 @@ class PythonConfig(Frozen):
     """The name of a sandbox; None for the one that the settings choose."""
     api: str | None = None
     """The configured API that the program may read with `api_get`."""
+    values: Mapping[str, Json] = {}
+    """Small values that the program can name."""
+    frames: tuple[NodeId, ...] | None = None
+    """The nodes in `after` whose rows it reads; None for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +77,8 @@ class Program:
     inputs: Mapping[str, ArtifactId]
     backend: str | None = None
     api: str | None = None
-    missing: tuple[str, ...] = ()
-    """Names that are None in the program, because the steps that would have set them gave nothing."""
+    values: Mapping[str, Json] = field(default_factory=dict)
+    """None for each name that a step would have set which gave nothing."""
 
 
 class PythonStep:
@@ -95,16 +103,23 @@ class PythonStep:
         self._limits = limits
         self._host = host
 
+    def libraries(self) -> str:
+        """What a program may import beside the standard library, in words."""
+        return self._sandboxes.libraries()
+
     async def run(self, step: Step) -> Json:
         config = step.config_as(PythonConfig)
-        earlier = produced_before(step.inputs)
-        missing = missing_before(step.inputs)
+        read = step.inputs if config.frames is None else {node: step.inputs.get(node) for node in config.frames}
+        earlier = produced_before(read)
+        missing = missing_before(read)
         produced = await self.produce(config, earlier, step.context.principal, step.output, missing)
         return produced.model_dump(mode="json")
 
     async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
         """Runs the recorded program again over the same stored rows."""
-        _ran, stored = await self.execute(Program(record.code or "", record.inputs, record.sandbox), principal)
+        _ran, stored = await self.execute(
+            Program(record.code or "", record.inputs, record.sandbox, values=record.values), principal
+        )
         return Repeated(artifact=stored.frame.artifact, fingerprint=record.fingerprint)
 
     async def check(self, config: PythonConfig, earlier: Mapping[NodeId, Produced]) -> None:
@@ -126,7 +141,7 @@ class PythonStep:
         steps without an output; the program finds None under their names."""
         output("code", config.code)
         inputs = {_name(name): each.frame.artifact for name, each in earlier.items()}
-        program = Program(config.code, inputs, config.backend, config.api, tuple(missing))
+        program = Program(config.code, inputs, config.backend, config.api, {**config.values, **dict.fromkeys(missing)})
         ran, stored = await self.execute(program, principal, output)
         api = config.api if ran.resources.host_calls else None
         # One fingerprint cannot stand for data of several sources.
@@ -144,6 +159,7 @@ class PythonStep:
             last_sync=oldest(earlier.values()),
             findings=(*_findings(ran, earlier.values()), *_notes(api, missing)),
             inputs=inputs,
+            values=program.values,
             sandbox=ran.backend,
             api=config.api,
             chart=stored.chart,
@@ -158,7 +174,7 @@ class PythonStep:
             request = SandboxRequest(
                 code=program.code,
                 frames={name: await self._artifacts.path(principal, each) for name, each in program.inputs.items()},
-                values=dict.fromkeys(program.missing),
+                values=program.values,
                 limits=self._limits,
                 host=self._calls(program.api, output),
                 into=staging,

@@ -51,16 +51,18 @@ class SourceQueries:
         result, frame = await stored_frame(
             lambda into: source.execute(query, into, self.limits, progress), self.artifacts, self.recent, principal
         )
+        live = result.live
+        said = tuple(f"{warning.subject}: {warning.message}" for warning in catalog.warnings)
         produced = Produced(
             kind=descriptor.name,
             language=descriptor.language,
-            data_source_type=descriptor.data_source_type,
+            data_source_type=descriptor.data_source_type if live is None else "api",
             frame=frame,
             sources=(name,),
             code=query.text,
             duration_ms=result.duration_ms,
-            fingerprint=catalog.fingerprint,
-            last_sync=catalog.last_sync,
-            findings=tuple(f"{warning.subject}: {warning.message}" for warning in catalog.warnings),
+            fingerprint=catalog.fingerprint if live is None else live.fingerprint,
+            last_sync=catalog.last_sync if live is None else live.at,
+            findings=said if live is None else (live.text, *live.notes, *said),
         )
         return produced, query, catalog

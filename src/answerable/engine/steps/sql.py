@@ -6,7 +6,7 @@ source runs the regenerated text, and the answer shows it.
 The SQL parser is imported when it is first needed, so that the command line starts quickly.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pydantic import model_validator
@@ -20,6 +20,7 @@ from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.checked_queries import CheckedQueries
+from answerable.engine.steps.cypher import CypherConfig, CypherStep
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.source_query import SourceQueries, Sources
@@ -67,6 +68,7 @@ class SqlStep:
         computing: ComputingProcesses | None = None,
     ) -> None:
         self._queries = SourceQueries(sources, artifacts, limits, recent)
+        self._cypher = CypherStep(sources, artifacts, limits, recent)
         self._checks = CheckedQueries(computing or ComputingProcesses())
 
     async def run(self, step: Step) -> Json:
@@ -88,7 +90,10 @@ class SqlStep:
         on_code: Callable[[str], None] = lambda _: None,
         progress: Progress = no_progress,
     ) -> Produced:
-        """Runs the query. `on_code` gets the regenerated SQL before it runs."""
+        """Runs the query. `on_code` gets the regenerated SQL before it runs. A plan for a graph becomes Cypher."""
+        if config.plan is not None and await self._cypher.asks(config.source, principal):
+            asked = CypherConfig(source=config.source, plan=config.plan)
+            return await self._cypher.query(asked, principal, on_code, progress)
 
         async def check(catalog: Catalog) -> "CheckedSql":
             written = config.plan if config.plan is not None else config.sql
@@ -102,6 +107,7 @@ class SqlStep:
             "rows_in": _rows_in(query.tables, catalog),
             "units": _units(config, catalog),
             "quantities": _quantities(config, query.text, catalog),
+            "findings": (*produced.findings, *_rules_met(query, catalog)),
             **_names(config, catalog),
         }
         return produced.model_copy(update=known)
@@ -112,6 +118,14 @@ def _rows_in(tables: Collection[str], catalog: Catalog) -> int | None:
     # The sum of only some tables would be a wrong number, so it is all or None.
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
+
+
+def _rules_met(query: "CheckedSql", catalog: Catalog) -> Iterator[str]:
+    """How access rules shaped the result, so that nobody takes a part for the whole. Columns that the query does not
+    read do not count."""
+    for note in catalog.notes:
+        if (note.column is None and note.table in query.tables) or note.column in query.columns.get(note.table, ()):
+            yield f"{note.table}: {note.effect}, by rule {note.rule}."
 
 
 def _units(config: SqlConfig, catalog: Catalog) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from answerable.engine.graph import Graph, Node
 from answerable.engine.outcome import Outcome
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.descriptor import StepDescriptor
+from answerable.engine.steps.literal import INPUT
 
 
 class SubgraphConfig(Frozen):
@@ -21,6 +22,8 @@ class SubgraphConfig(Frozen):
     """The node whose output holds the graph."""
     field: str = "graph"
     """The field of that output which holds the graph. A field `sentence` beside it is shown with the plan."""
+    input: Json = None
+    """The output of the graph's node `input`, for a graph that has an input."""
     on_failure: Literal["fail", "report"] = "fail"
     """What to do if a critical node inside fails: fail with its error, or finish and report it in the output."""
 
@@ -34,7 +37,7 @@ class SubgraphStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(SubgraphConfig)
         document, sentence = _document(step, config)
-        graph = Graph.parse(document)
+        graph = with_input(Graph.parse(document), config.input)
         # Before the first node starts, so that people see the plan before its steps.
         step.emit(PlanReady, plan=_plan(step, graph), sentence=sentence)
         outcome = await step.run_graph(graph)
@@ -42,6 +45,14 @@ class SubgraphStep:
             raise outcome.error
         step.partial = outcome.status != "done"  # a part that failed inside makes the whole run partial
         return _report(outcome)
+
+
+def with_input(graph: Graph, given: Json) -> Graph:
+    """The graph with this input. A graph without an input stays as it is."""
+    if given is None or INPUT not in graph.by_id:
+        return graph
+    filled = tuple(node if node.id != INPUT else node.model_copy(update={"config": given}) for node in graph.nodes)
+    return graph.model_copy(update={"nodes": filled})
 
 
 def _document(step: Step, config: SubgraphConfig) -> tuple[Json, str | None]:

@@ -39,6 +39,8 @@ class Question(Frozen):
     """Show the plan as the answer, and run nothing."""
     experience: bool = True
     """Whether saved questions of the source may serve as examples."""
+    stand_in: bool = True
+    """Whether the reader answers or asks back if a model fails. A measurement of a model wants the failure."""
     hint: str | None = None
     """Findings of an earlier step about the question, for the planner. A question with a hint gets no first look."""
 
@@ -62,7 +64,7 @@ class Conversation:
     last: Json | None = None
     """The body of the last capsule, which follow-ups refer to."""
     answered: Json | None = None
-    """The body of the last capsule with a plan, if the last one of all is a question back."""
+    """The body of the last capsule with rows, if the last one of all is a question back or words alone."""
 
 
 class Router(Protocol):
@@ -84,6 +86,7 @@ class UnderstandStep:
         label="question",
         produces="graph",
         looks_into_source=True,
+        agent="plan",
     )
 
     def __init__(self, router: Router, threads: Threads, capsules: Capsules, window: int) -> None:
@@ -94,28 +97,32 @@ class UnderstandStep:
 
     async def run(self, step: Step) -> Json:
         question = step.config_as(Question)
-        conversation = await self._conversation(step.context)
+        conversation = await conversation_of(step.context, self._threads, self._capsules, self._window)
         routed = await self._router.route(question, conversation, step.context, step.output, step.reporter())
         return routed.as_json()
 
-    async def _conversation(self, context: RunContext) -> Conversation:
-        if context.thread is None:
-            return Conversation()
-        messages = await self._threads.messages(context.principal, context.thread, last=self._window)
-        # Read by itself, because follow-ups refer to the last answer however small the window is.
-        last = await self._capsules.latest(context.principal, context.thread)
-        if last is None or read_capsule(last.body).answer.kind != "clarify":
-            return Conversation(messages, last.body if last else None)
-        return Conversation(messages, last.body, await self._answered(messages, context))
 
-    async def _answered(self, messages: Sequence[Message], context: RunContext) -> Json | None:
-        """The newest capsule with a plan. A question back must not make the conversation forget its subject."""
-        runs = dict.fromkeys(message.run for message in reversed(messages) if message.run not in (None, context.run))
-        for run in runs:
-            try:
-                body = (await self._capsules.get(context.principal, run)).body if run is not None else None
-            except NotFoundError:
-                continue  # a run that failed has no capsule
-            if body is not None and read_capsule(body).answer.provenance.plan:
-                return body
-        return None
+async def conversation_of(context: RunContext, threads: Threads, capsules: Capsules, window: int) -> Conversation:
+    """The conversation so far. `window`: how many of the last messages are read."""
+    if context.thread is None:
+        return Conversation()
+    messages = await threads.messages(context.principal, context.thread, last=window)
+    # Read by itself, because follow-ups refer to the last answer however small the window is.
+    last = await capsules.latest(context.principal, context.thread)
+    if last is None or read_capsule(last.body).answer.kind not in ("clarify", "text"):
+        return Conversation(messages, last.body if last else None)
+    return Conversation(messages, last.body, await _answered(messages, context, capsules))
+
+
+async def _answered(messages: Sequence[Message], context: RunContext, capsules: Capsules) -> Json | None:
+    """The newest capsule with rows. A question back or a "thank you" must not make the conversation forget its
+    subject."""
+    runs = dict.fromkeys(message.run for message in reversed(messages) if message.run not in (None, context.run))
+    for run in runs:
+        try:
+            body = (await capsules.get(context.principal, run)).body if run is not None else None
+        except NotFoundError:
+            continue  # a run that failed has no capsule
+        if body is not None and read_capsule(body).answer.columns:
+            return body
+    return None

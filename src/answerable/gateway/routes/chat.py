@@ -44,7 +44,7 @@ async def chat_stream(
     continues the stream."""
     run, thread = await _begin(body, service, principal, request_id, new)
     named = {"X-Run-Id": run, "X-Thread-Id": thread}
-    return sse_response(service.runs.events(run, principal), service.runs.leaving, named)
+    return sse_response(service.runs.events(run, principal), service.runs.carrier.leaving, named)
 
 
 async def _begin(

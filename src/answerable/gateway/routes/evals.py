@@ -5,15 +5,15 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import Field
 
-from answerable.core.ids import EvalId, RunId
-from answerable.gateway.access import PrincipalOf, ServiceOf
+from answerable.core.ids import EvalId, RunId, eval_of
+from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, needs
 from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RUN_ID, Wire
 from answerable.service.eval_views import EvalCaseDetail, EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail
 from answerable.service.evals import SUITE_NAME
 
-router = APIRouter(prefix=API, tags=["evals"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["evals"], route_class=OnceRoute, dependencies=[needs("evaluate")])
 
 SuitePath = Annotated[str, Path(pattern=SUITE_NAME)]
 CasePath = Annotated[str, Path(min_length=1, max_length=200)]
@@ -53,9 +53,13 @@ async def case(suite: SuitePath, case_id: CasePath, service: ServiceOf, principa
 
 
 @router.post("/evals/{suite}/cases", status_code=201, responses=documented(400, 403, 404, 413, 422))
-async def add_case(suite: SuitePath, body: NewCase, service: ServiceOf, principal: PrincipalOf) -> EvalCaseSummary:
+async def add_case(
+    suite: SuitePath, body: NewCase, service: ServiceOf, principal: PrincipalOf, attempt: AttemptOf
+) -> EvalCaseSummary:
     """Make a golden case from a good answer. The suite is created if it does not exist."""
-    return await service.evals.add_case(suite, RunId(body.run_id), principal, case_id=body.id, ordered=body.ordered)
+    return await service.evals.add_case(
+        suite, RunId(body.run_id), principal, case_id=body.id, ordered=body.ordered, attempt=attempt
+    )
 
 
 @router.delete("/evals/{suite}/cases/{case_id}", status_code=204, responses=documented(403, 404, 422))
@@ -65,9 +69,10 @@ async def delete_case(suite: SuitePath, case_id: CasePath, service: ServiceOf, p
 
 
 @router.post("/evals/{suite}/runs", status_code=202, responses=documented(404, 422))
-async def start(suite: SuitePath, service: ServiceOf, principal: PrincipalOf) -> EvalRun:
+async def start(suite: SuitePath, service: ServiceOf, principal: PrincipalOf, attempt: AttemptOf) -> EvalRun:
     """Start measuring a suite in the background. If it is already being measured, return that measurement."""
-    return await service.evals.measure(suite, principal)
+    eval_id = eval_of(attempt.run) if attempt is not None else None
+    return await service.evals.measure(suite, principal, eval_id=eval_id)
 
 
 @router.get("/evals/{suite}/runs", responses=documented(422))

@@ -22,8 +22,8 @@ from answerable.gateway.wire import (
     QueryRequest,
     Wire,
 )
+from answerable.service.run_carrier import ended
 from answerable.service.run_summary import RunSummary, run_summary
-from answerable.service.runs import ended
 from answerable.store.base import RunFilter, RunStatus
 
 router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute)
@@ -133,7 +133,7 @@ async def events(
     # An unknown run has to fail here. Once the stream has begun, its status can only be 200.
     await service.runs.get(run_id, principal)
     events = service.runs.events(run_id, principal, after=resume_point(last_event_id))
-    return sse_response(events, service.runs.leaving)
+    return sse_response(events, service.runs.carrier.leaving)
 
 
 @router.get("/runs/{run_id}/timeline", responses=documented(404, 422))
@@ -169,6 +169,6 @@ async def replay(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) ->
 
 @router.post("/runs/{run_id}/approvals", responses=documented(400, 404, 413, 422), status_code=202)
 async def approve(run_id: RunPath, body: Decision, service: ServiceOf, principal: PrincipalOf) -> RunState:
-    """Approve or decline what a waiting run asked for. The run then continues."""
-    await service.runs.decide(run_id, body.step, principal, approved=body.approved, note=body.note)
+    """Decide what a waiting run asked for. The run then continues. Of several decisions the first counts."""
+    await service.runs.decide(run_id, body.step, principal, verdict=body.verdict_meant, note=body.note, data=body.data)
     return await run_status(run_id, service, principal)

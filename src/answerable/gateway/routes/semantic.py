@@ -6,14 +6,15 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from answerable.core.ids import edit_of
-from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, SourcePath
+from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, SourcePath, needs
 from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
+from answerable.service.learning import Learned
 from answerable.service.semantic import SemanticChange, SemanticDocument
 from answerable.sources.editing import SemanticEdit
 
-router = APIRouter(prefix=API, tags=["semantic"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["semantic"], route_class=OnceRoute, dependencies=[needs("edit_names")])
 
 LARGEST = 500_000
 
@@ -73,6 +74,20 @@ async def history(
 
 
 @router.post("/sources/{name}/semantic/undo", responses=documented(400, 404, 413, 422, 502, 503))
-async def undo(name: SourcePath, body: UndoRequest, service: ServiceOf, principal: PrincipalOf) -> SemanticDocument:
+async def undo(
+    name: SourcePath, body: UndoRequest, service: ServiceOf, principal: PrincipalOf, attempt: AttemptOf
+) -> SemanticDocument:
     """Undo the newest change. The undo is a change too, and can be undone."""
-    return await service.semantic.undo(name, body.change_id, principal)
+    change = edit_of(attempt.run) if attempt is not None else None
+    return await service.semantic.undo(name, body.change_id, principal, change=change)
+
+
+class LearnRequest(Wire):
+    accept: bool = Field(False, description="Whether to put the proposal in force; otherwise it is only shown.")
+    max_tokens: int = Field(100_000, ge=1_000, le=10_000_000, description="No further call once these are used.")
+
+
+@router.post("/sources/{name}/learn", responses=documented(400, 404, 413, 422, 429, 500, 502, 503))
+async def learn(name: SourcePath, body: LearnRequest, service: ServiceOf, principal: PrincipalOf) -> Learned:
+    """Let a model write names and questions of a source, check them against the data, and propose a semantic.yaml."""
+    return await service.learning.learn(name, principal, accept=body.accept, max_tokens=body.max_tokens)

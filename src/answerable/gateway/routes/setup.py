@@ -5,14 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from answerable.gateway.access import PrincipalOf, ServiceOf
+from answerable.gateway.access import PrincipalOf, ServiceOf, needs
 from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service.retention import RetentionReport
 from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
 
-router = APIRouter(prefix=API, tags=["setup"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["setup"], route_class=OnceRoute, dependencies=[needs("administer")])
 
 
 class ModelToCheck(Wire):

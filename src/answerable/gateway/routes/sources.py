@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from answerable.gateway.access import PrincipalOf, ServiceOf, SourcePath, TablePath
+from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, SourcePath, TablePath, needs
 from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RowPage, Wire
@@ -13,6 +13,8 @@ from answerable.service.sources import RelationshipView, SourceList, SourceSumma
 from answerable.sources.statistics import TableStatistics
 
 router = APIRouter(prefix=API, tags=["sources"], route_class=OnceRoute)
+
+CHANGES = needs("add_sources")
 
 
 class NewSource(Wire):
@@ -36,19 +38,19 @@ async def source_status(name: SourcePath, service: ServiceOf, principal: Princip
     return service.sources.status(name, principal)
 
 
-@router.post("/sources/{name}/sync", status_code=202, responses=documented(404, 422))
+@router.post("/sources/{name}/sync", status_code=202, dependencies=[CHANGES], responses=documented(404, 422))
 async def sync(name: SourcePath, service: ServiceOf, principal: PrincipalOf) -> SourceSummary:
     """Read a source again, in the background."""
     return service.sources.sync(name, principal)
 
 
-@router.post("/sources", status_code=201, responses=documented(400, 403, 413, 422, 503))
-async def add(body: NewSource, service: ServiceOf, principal: PrincipalOf) -> SourceSummary:
+@router.post("/sources", status_code=201, dependencies=[CHANGES], responses=documented(400, 403, 413, 422, 503))
+async def add(body: NewSource, service: ServiceOf, principal: PrincipalOf, attempt: AttemptOf) -> SourceSummary:
     """Add a database. Its password is stored, and never shown."""
-    return await service.sources.add(body.url, principal, name=body.name)
+    return await service.sources.add(body.url, principal, name=body.name, attempt=attempt)
 
 
-@router.delete("/sources/{name}", status_code=204, responses=documented(403, 404, 422, 503))
+@router.delete("/sources/{name}", status_code=204, dependencies=[CHANGES], responses=documented(403, 404, 422, 503))
 async def remove(name: SourcePath, service: ServiceOf, principal: PrincipalOf) -> None:
     """Remove a source that was added or uploaded; uploaded files are deleted."""
     await service.sources.remove(name, principal)

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Query, Request
 from starlette.requests import ClientDisconnect
 
 from answerable.core.errors import UserError
-from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf
+from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, needs
 from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API
 from answerable.service.sources import UploadedFile
 
-router = APIRouter(prefix=API, tags=["sources"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["sources"], route_class=OnceRoute, dependencies=[needs("add_sources")])
 
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 FILE_BODY = {"requestBody": {"required": True, "content": _BYTES}}

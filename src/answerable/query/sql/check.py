@@ -76,6 +76,12 @@ def checked(sql: str, catalog: Catalog, *, dialect: Language | None = None, max_
     With `max_rows` the result is limited to that many rows.
     """
     name = dialect or catalog.dialect
+    if name not in DIALECTS:
+        raise UserError(
+            f"The source {catalog.source} is not asked in SQL.",
+            code="query_type_unavailable",
+            hint=f"Write {name.upper()}: and a query, or ask in plain words.",
+        )
     try:
         if catalog.functions:
             sql = _with_schemas(sql, catalog.functions, name)

@@ -68,6 +68,9 @@ class SqlDialect:
     hashes_joins: bool = True
     """Whether a join without an index is quick. If not, rows are better looked up with IN."""
     offset_needs_limit: bool = False
+    limit_is_a_barrier: bool = False
+    """Whether a condition is never moved into a sub-select that has a limit. Where it may be, access rules guard each
+    value by itself, which here would cost the column its affinity."""
     nulls_first_descending: bool = False
     nulls_first_ascending: bool = False
     casts_dividend: Literal["never", "whole", "always"] = "whole"
@@ -84,6 +87,8 @@ class SqlDialect:
     difference: Callable[[Duration, Operand, Operand], exp.Expr] = forms.difference
     median: Callable[[Operand], exp.Expr] = forms.median
     match: Callable[[exp.Expr, str, str], exp.Expr] = forms.match
+    digest: Callable[[exp.Expr, str], exp.Expr] = forms.digest
+    """A text as a code that tells nothing about it, by a secret."""
     row_estimate: Callable[[exp.Expr, exp.Expr], exp.Select] | None = None
     """Asks the server for its own estimate of the rows of a relation, if it keeps one."""
 
@@ -115,6 +120,7 @@ _DUCKDB = SqlDialect(
     counts_distinct_approximately=True,
     casts_dividend="never",
     difference=forms.duckdb_difference,
+    digest=forms.duckdb_digest,
     median=forms.duckdb_median,
 )
 _POSTGRES = SqlDialect(
@@ -142,6 +148,7 @@ _SQLITE = SqlDialect(
     has_statistics=False,
     hashes_joins=False,
     offset_needs_limit=True,
+    limit_is_a_barrier=True,
     nulls_first_ascending=True,
     casts_dividend="always",
     boolean=forms.sqlite_boolean,
@@ -151,6 +158,7 @@ _SQLITE = SqlDialect(
     part=forms.sqlite_part,
     difference=forms.sqlite_difference,
     match=forms.sqlite_match,
+    digest=forms.sqlite_digest,
 )
 DIALECTS: Mapping[Language, SqlDialect] = {row.name: row for row in (_DUCKDB, _POSTGRES, _SQLITE)}
 FRAMES_DIALECT: Language = _DUCKDB.name

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlglot import exp
 
 from answerable.query.plan import Part, Unit
+from answerable.query.sql.function_classes import DIGEST_FUNCTION
 from answerable.query.sql.syntax import Duration, Moment, Operand, call, cast, grouped, number, quotient, text
 
 _SECONDS: dict[Duration, int] = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
@@ -55,6 +56,11 @@ def difference(unit: Duration, start: Operand, end: Operand) -> exp.Expr:
 def median(of: Operand) -> exp.Expr:
     order = exp.Order(expressions=[exp.Ordered(this=of.node, nulls_first=False)])
     return exp.WithinGroup(this=call("PERCENTILE_CONT", exp.Literal.number("0.5")), expression=order)
+
+
+def digest(of: exp.Expr, secret: str) -> exp.Expr:
+    keyed = exp.DPipe(this=text(secret), expression=of)
+    return call("ENCODE", call("SHA256", call("CONVERT_TO", keyed, text("UTF8"))), text("hex"))
 
 
 def match(left: exp.Expr, how: str, pattern: str) -> exp.Expr:
@@ -227,3 +233,12 @@ def _to_the_millisecond(operand: Operand) -> exp.Expr:
     if operand.type not in ("date", "datetime"):
         return operand.node
     return call("STRFTIME", text(_MILLISECONDS), operand.node)
+
+
+def duckdb_digest(of: exp.Expr, secret: str) -> exp.Expr:
+    return call("SHA256", exp.DPipe(this=text(secret), expression=of))
+
+
+def sqlite_digest(of: exp.Expr, secret: str) -> exp.Expr:
+    """SQLite has no such function; its worker has."""
+    return call(DIGEST_FUNCTION, exp.DPipe(this=text(secret), expression=of))

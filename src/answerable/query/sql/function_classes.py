@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+DIGEST_FUNCTION = "answerable_digest"
+"""What a worker adds to an engine that cannot compute a digest itself. Access rules use it; written SQL may not."""
 _FILES = Path(__file__).parent / "functions"
 
 

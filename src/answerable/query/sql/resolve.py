@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from answerable.core.catalog import Catalog, Table
-from answerable.core.errors import RefusedError, UserError
+from answerable.core.errors import RefusedError, UserError, not_visible
 from answerable.core.values import Language
 from answerable.query.sql.dialects import DIALECTS
 from answerable.query.sql.multiplication import refuse_multiplication
@@ -78,6 +78,7 @@ def resolved(tree: exp.Query, catalog: Catalog, dialect: Language) -> Names:
 class _Resolver:
     def __init__(self, catalog: Catalog, dialect: Language) -> None:
         self.dialect = dialect
+        self.catalog = catalog
         self.reads = _Reads()
         self.tables = {
             (schema and folded_name(schema, dialect), folded_name(name, dialect)): table
@@ -250,10 +251,26 @@ class _Resolver:
         schema_name = None if schema is None else folded(schema, self.dialect)
         table = self.tables.get((schema_name, name))
         if table is None:
+            self._refuse_hidden_table((schema_name, name), item.name)
             raise unknown_table(item, (table.name for table in self.tables.values()))
         self.reads.columns.setdefault(table.name, set())
         stored = {folded_name(column.name, self.dialect): column.name for column in table.columns}
         return _Relation(dict(stored), table, stored, schema_name)
+
+    def _refuse_hidden_table(self, key: tuple[str | None, str], shown: str) -> None:
+        for hidden in self.catalog.hidden:
+            schema, name = address(hidden.table, self.dialect)
+            known = (schema and folded_name(schema, self.dialect), folded_name(name, self.dialect))
+            if hidden.column is None and known == key:
+                raise not_visible(f"the table {shown!r}", hidden.rule, self.catalog.contact)
+
+    def _refuse_hidden_column(self, column: exp.Column, relations: Iterable[_Relation]) -> None:
+        key = folded(column.this, self.dialect)
+        tables = {relation.table.name for relation in relations if relation.table is not None}
+        for hidden in self.catalog.hidden:
+            if hidden.column is not None and hidden.table in tables and folded_name(hidden.column, self.dialect) == key:
+                what = f"the column {column.name!r} of {hidden.table}"
+                raise not_visible(what, hidden.rule, self.catalog.contact)
 
     def _renamed(self, relation: _Relation, alias: exp.Expr | None) -> _Relation:
         """With the column names of `AS t(a, b)`."""
@@ -372,8 +389,13 @@ class _Resolver:
             if holders or (not column.table and key in scope.aliases):
                 return
             if column.table and sources and not any(source.is_open for source in sources):
+                self._refuse_hidden_column(column, sources)
                 raise unknown_column(column, _column_names(sources), self.dialect)
-        if self._is_field(column, level) or self._is_whole_row(column, level) or self._became_text(column):
+        if self._is_field(column, level) or self._is_whole_row(column, level):
+            return
+        if not column.table:
+            self._refuse_hidden_column(column, (s for scope in _outwards(level) for s in scope.sources.values()))
+        if self._became_text(column):
             return
         if any(source.is_open for scope in _outwards(level) for source in self._sources_named(column, scope)):
             return  # the engine will say if there is no such column

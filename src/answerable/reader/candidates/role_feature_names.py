@@ -62,6 +62,7 @@ class MentionFeatures(NamedTuple):
     score: float
     length: float
     exists: float
+    guessed: float
 
 
 class QuestionSize(NamedTuple):
@@ -70,6 +71,9 @@ class QuestionSize(NamedTuple):
     numbers: float
     tables_named: float
     columns_named: float
+    asks_who: float
+    asks_where: float
+    asks_when: float
 
 
 class TableFeatures(NamedTuple):
@@ -108,6 +112,9 @@ class ColumnFeatures(NamedTuple):
     table_score: float
     table_is_named_first: float
     called_like_table: float
+    names_a_row: float
+    is_place: float
+    table_of_people: float
 
 
 class TableDistances(NamedTuple):

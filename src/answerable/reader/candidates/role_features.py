@@ -59,6 +59,9 @@ class RoleFeaturizer:
                 numbers=float(len(scene.numbers)),
                 tables_named=float(sum(max(m.score for m in ms) > 0.9 for ms in scene.tables.values())),
                 columns_named=float(sum(max(m.score for m in ms) > 0.9 for ms in scene.columns.values())),
+                asks_who=float(scene.asks_who),
+                asks_where=float("where" in scene.words[:2]),
+                asks_when=float("when" in scene.words[:2]),
             ),
         ]
 
@@ -154,8 +157,13 @@ class RoleFeaturizer:
 
     def _at_mention(self, mention: Mention | None) -> Vector:
         if mention is None:
-            return [*NO_CONTEXT, *MentionFeatures(score=0.0, length=0.0, exists=0.0)]
-        described = MentionFeatures(score=mention.score, length=float(mention.end - mention.start), exists=1.0)
+            return [*NO_CONTEXT, *MentionFeatures(score=0.0, length=0.0, exists=0.0, guessed=0.0)]
+        described = MentionFeatures(
+            score=mention.score,
+            length=float(mention.end - mention.start),
+            exists=1.0,
+            guessed=float(mention.guessed),
+        )
         return [*self.context(mention.start, mention.end), *described]
 
     # Columns
@@ -196,6 +204,9 @@ class RoleFeaturizer:
                 table_score=self.table_score[view.table],
                 table_is_named_first=float(self.first_table is not None and self.first_table.id == view.table),
                 called_like_table=float(view.words == table.words),
+                names_a_row=float(view.id in table.row_names),
+                is_place=float(view.place),
+                table_of_people=float(table.people),
             ),
         ]
 

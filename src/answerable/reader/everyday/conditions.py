@@ -4,18 +4,27 @@ from collections.abc import Iterator
 from itertools import product
 from math import log
 
-from answerable.query.plan import Compare, Constant, Filter, InList, InQuery, IsNull
+from answerable.query.plan import Between, Compare, Constant, Filter, InList, InQuery, IsNull, TextMatch
+from answerable.reader.everyday.calendar_columns import calendar_columns, stored_part
 from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.number_tests import number_options
 from answerable.reader.everyday.reach import EACH_JOIN, UNSAID_NUMBER, is_number, join_weight, reach
 from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
-from answerable.reader.grammar.clauses import DateBounds, date_column, in_periods, time_conditions
-from answerable.reader.linking.schema import ColumnView
+from answerable.reader.grammar.periods import DateBounds, date_column, in_periods, time_conditions
+from answerable.reader.linking.schema import ColumnView, Schema
 from answerable.reader.plans.draft_to_plan import all_of, build_plan, column_ref
 from answerable.reader.plans.joins import NoPath, distance, join_tree
 
 _MOST_OPTIONS = 3
+_LIKELY_VALUE = 0.3
+_DECADES = ["teens", "twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties"]
+_AGES = {word: (tens, tens + 9) for tens, word in zip(range(10, 100, 10), _DECADES, strict=True)} | {
+    **dict.fromkeys(("underage", "minors", "minor"), (0, 17)),
+    **dict.fromkeys(("adults", "adult", "grownups"), (18, 200)),
+    **dict.fromkeys(("teenagers", "teenager", "teenage"), (13, 19)),
+    **dict.fromkeys(("seniors", "pensioners", "retirees", "elderly"), (65, 200)),
+}
 _MOST_CONDITION_SETS = 12
 
 
@@ -27,6 +36,7 @@ def condition_sets(request: EverydayRequest, table: int) -> Iterator[ConditionCh
         *_negation_options(request, table),
         *_column_comparisons(request, table),
         *_presences(request, table),
+        *_age_options(request, table),
     ]
     times = _time_options(request, table)
     if not all(phrases):
@@ -82,38 +92,74 @@ def _value_options(request: EverydayRequest, table: int) -> Iterator[list[Condit
                 where=(condition,),
                 uses=frozenset({Element("column", column), Element("table", schema.columns[column].table)}),
                 weight=join_weight(schema, table, column),
+                tested=(column,),
                 multiplies=schema.columns[column].table != table,
                 compared=column if len(values) > 1 and request.compares and not negated else None,
             )
         ]
 
 
-def _as_stored(view: ColumnView, text: str) -> str | int:
+def _as_stored(view: ColumnView, text: str) -> str | int | bool:
+    if view.source.type == "boolean":
+        return text == "true"
     return int(text) if view.numeric and text.lstrip("-").isdigit() else text
 
 
 def _like_value_options(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
-    """Words that come near to a value: sunny, foggy, banks. Each may also be no condition."""
+    """Words that come near to a value, or are a part of values: sunny, banks, horror films. Each may also be no
+    condition."""
     schema = request.question.schema
+    together = _values_together(request, table)
+    if together is not None:
+        yield [together]
     for place, options in request.options.by_place.items():
         found = [
             ConditionChoice(
-                where=(
-                    Compare(
-                        left=column_ref(schema, element.id),
-                        op="!=" if place in request.negated else "=",
-                        right=Constant(value=element.value),
-                    ),
-                ),
+                where=(_is_like(request, place, element),),
                 uses=frozenset({element}),
                 weight=join_weight(schema, table, element.id),
+                tested=(element.id,),
                 multiplies=schema.columns[element.id].table != table,
             )
             for element, _ in sorted(options.items(), key=lambda pair: -pair[1])
-            if element.kind == "value" and reach(schema, table, element.id) is not None
+            if element.kind in ("value", "part") and reach(schema, table, element.id) is not None
         ]
-        if found:
+        if found and (together is None or not any(one.uses <= together.uses for one in found)):
             yield [ConditionChoice(), *found[: _MOST_OPTIONS - 1]]
+
+
+def _is_like(request: EverydayRequest, place: int, element: Element) -> Filter:
+    schema, negated = request.question.schema, place in request.negated
+    left = column_ref(schema, element.id)
+    if element.kind == "part":
+        return TextMatch(left=left, how="contains", pattern=element.value, negated=negated)
+    value = _as_stored(schema.columns[element.id], element.value)
+    return Compare(left=left, op="!=" if negated else "=", right=Constant(value=value))
+
+
+def _values_together(request: EverydayRequest, table: int) -> ConditionChoice | None:
+    """Democrats and Republicans: words that come near to different values of one column."""
+    schema = request.question.schema
+    by_column: dict[int, dict[str, Element]] = {}
+    for options in request.options.by_place.values():
+        likely = [element for element, chance in options.items() if element.kind == "value" and chance >= _LIKELY_VALUE]
+        for element in likely:
+            if reach(schema, table, element.id) is not None:
+                by_column.setdefault(element.id, {}).setdefault(element.value, element)
+    for column, elements in by_column.items():
+        if len(elements) > 1 and not request.negated:
+            stored = (_as_stored(schema.columns[column], text) for text in elements)
+            return ConditionChoice(
+                where=(
+                    InList(left=column_ref(schema, column), values=tuple(Constant(value=value) for value in stored)),
+                ),
+                uses=frozenset(elements.values()),
+                weight=join_weight(schema, table, column),
+                tested=(column,),
+                multiplies=schema.columns[column].table != table,
+                compared=column if request.compares else None,
+            )
+    return None
 
 
 def _negation_options(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
@@ -131,9 +177,8 @@ def _negation_options(request: EverydayRequest, table: int) -> Iterator[list[Con
                 found.append((chance, ConditionChoice(where=(lacking,), uses=frozenset({element}), dated=True)))
             elif element.kind == "column":
                 view = schema.columns[element.id]
-                if view.table == table and view.source.null_count:
-                    missing = IsNull(left=column_ref(schema, view.id))
-                    found.append((chance, ConditionChoice(where=(missing,), uses=frozenset({element}))))
+                if view.table == table and (lacks := _is_none_of(schema, view)):
+                    found.append((chance, ConditionChoice(where=(lacks,), uses=frozenset({element}))))
                 elif view.table != table and (lacking := _lacking(request, table, view.table)):
                     uses = frozenset({element, Element("table", view.table)})
                     found.append((chance * 0.8, ConditionChoice(where=(lacking,), uses=uses, dated=True)))
@@ -146,6 +191,14 @@ def _negation_options(request: EverydayRequest, table: int) -> Iterator[list[Con
                 found.append((0.1, ConditionChoice(where=(lacking,), weight=UNSAID_NUMBER, dated=True)))
     found.sort(key=lambda pair: -pair[0])
     yield [option for _, option in found]
+
+
+def _is_none_of(schema: Schema, view: ColumnView) -> Filter | None:
+    """No kids, no cabin: a number that may be 0 is 0, and what may be missing is missing."""
+    left = column_ref(schema, view.id)
+    if is_number(view) and view.source.minimum == 0:
+        return Compare(left=left, op="=", right=Constant(value=0))
+    return IsNull(left=left) if view.source.null_count else None
 
 
 def _lacking(request: EverydayRequest, table: int, other: int) -> Filter | None:
@@ -182,7 +235,47 @@ def _time_options(request: EverydayRequest, table: int) -> list[ConditionChoice]
             filters = tuple(in_periods(schema, dated.column, [DateBounds(span.start, span.end) for span in spans]))
         uses = frozenset() if dated is None else frozenset({Element("column", dated.column), Element("table", owner)})
         found.append(ConditionChoice(where=filters, uses=uses, weight=-EACH_JOIN * far, multiplies=owner != table))
-    return found[:_MOST_OPTIONS]
+    return found[:_MOST_OPTIONS] or _calendar_options(request, table)
+
+
+def _calendar_options(request: EverydayRequest, table: int) -> list[ConditionChoice]:
+    """Periods by columns that hold the year, the month or the day of the week. If several do, the words decide: built
+    before 1939, sold after 2000."""
+    question, schema = request.question, request.question.schema
+    each: list[list[ConditionChoice]] = []
+    for span in question.spans("range", "point", "recurring"):
+        years = span.kind == "range" and all(
+            end is None or (end.month, end.day) == (1, 1) for end in (span.start, span.end)
+        )
+        part = "year" if years else span.part or ""
+        options = []
+        for view in calendar_columns(schema, table, part):
+            said = request.options.best(Element("column", view.id), request.content)
+            uses = frozenset({Element("column", view.id)})
+            left = column_ref(schema, view.id)
+            where: tuple[Filter, ...]
+            if years:
+                where = (
+                    *((Compare(left=left, op=">=", right=Constant(value=span.start.year)),) if span.start else ()),
+                    *((Compare(left=left, op="<", right=Constant(value=span.end.year)),) if span.end else ()),
+                )
+            else:
+                where = (InList(left=left, values=tuple(map(_constant, stored_part(view, span.values)))),)
+            options.append(ConditionChoice(where=where, uses=uses, weight=0.0 if said > 0.0 else UNSAID_NUMBER))
+        options.sort(key=lambda one: -one.weight)
+        each.append(options[:_MOST_OPTIONS])
+    return [
+        ConditionChoice(
+            where=tuple(condition for one in chosen for condition in one.where),
+            uses=frozenset().union(*(one.uses for one in chosen)),
+            weight=sum(one.weight for one in chosen),
+        )
+        for chosen in product(*each)
+    ]
+
+
+def _constant(value: str | int) -> Constant:
+    return Constant(value=value)
 
 
 def _column_comparisons(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
@@ -213,6 +306,21 @@ def _column_comparisons(request: EverydayRequest, table: int) -> Iterator[list[C
     found.sort(key=lambda pair: -pair[0])
     if found:
         yield [option for _, option in found]
+
+
+def _age_options(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
+    """People in their forties, minors: words for spans of ages."""
+    question, schema = request.question, request.question.schema
+    ages = [view for view in schema.columns if view.numeric and "age" in view.words and view.table == table]
+    for place, word in enumerate(question.words):
+        span = _AGES.get(word)
+        # "The nineties" without "their" are years.
+        if span is None or not ages or (word in _DECADES and question.words[place - 1 : place] != ["their"]):
+            continue
+        left = column_ref(schema, ages[0].id)
+        within = Between(left=left, low=Constant(value=span[0]), high=Constant(value=span[1]))
+        uses = frozenset({Element("column", ages[0].id), Element("word", place)})
+        yield [ConditionChoice(where=(within,), uses=uses)]
 
 
 def _presences(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:

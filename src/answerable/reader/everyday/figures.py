@@ -4,13 +4,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import log
 
-from answerable.query.plan import Aggregate, Arithmetic, Constant, Expr
+from answerable.query.plan import Aggregate, Arithmetic, Constant, Expr, Filter, InList
+from answerable.reader.everyday.calendar_columns import calendar_part
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.reach import EACH_JOIN, UNSAID, headed, is_number, join_weight, reach
 from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
-from answerable.reader.grammar.clauses import time_conditions
-from answerable.reader.grammar.measure_expressions import is_additive, restricted
+from answerable.reader.grammar.measure_expressions import restricted
+from answerable.reader.grammar.periods import time_conditions
+from answerable.reader.linking.column_kinds import adds_up, is_flag, is_level, is_whole
+from answerable.reader.linking.name_words import spelled_out
 from answerable.reader.linking.scales import names_something
 from answerable.reader.linking.schema import ColumnView
 from answerable.reader.plans.draft_to_plan import all_of, column_ref
@@ -18,6 +21,16 @@ from answerable.reader.plans.draft_to_plan import all_of, column_ref
 _COUNT_ROWS = Aggregate(function="count")
 _HUNDRED = Constant(value=100)
 _MOST_OPTIONS = 3
+_NAMED = 0.6
+_COMPARATIVES = frozenset({"better", "more", "higher", "bigger", "longer", "worse", "less"})
+_TAKINGS = frozenset(
+    {"revenue", "takings", "turnover", "sales", "income", "worth", "value", "made", "take", "took", "taken", "money"}
+)
+_QUANTITIES = frozenset({"quantity", "units", "pieces"})
+_PRICES = frozenset({"price", "cost"})
+_RANKING_BY_TIME = frozenset(
+    {"latest", "newest", "oldest", "earliest", "first", "last", "recent", "recently", "youngest"}
+)
 # Beyond three joins nobody means a column without saying its table.
 _FAR = 3.0
 
@@ -25,6 +38,12 @@ _FAR = 3.0
 def counts(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     schema = request.question.schema
     yield replace(base, select=(*base.select, _COUNT_ROWS))
+    for column in schema.tables[base.table].columns:
+        view = schema.columns[column]
+        # "How many rides": a table of days has their number in a column.
+        if is_whole(view) and adds_up(view):
+            total = Aggregate(function="sum", of=column_ref(schema, column))
+            yield replace(base, select=(*base.select, total), weight=base.weight + UNSAID)
     if request.subject is None:
         return
     for element, chance in request.options.by_place[request.subject].items():
@@ -34,10 +53,13 @@ def counts(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
         if view.table != base.table or view.key:
             continue
         of = column_ref(schema, element.id)
-        if view.numeric and not view.looks_like_id and not view.foreign:
+        if adds_up(view):
             figure = Aggregate(function="sum", of=of)
-        else:
+        # "How many people" counts rows, although a column comes near to the word.
+        elif chance >= _NAMED:
             figure = Aggregate(function="count", of=of, distinct=True)
+        else:
+            continue
         uses = base.uses | {element}
         yield replace(
             base,
@@ -55,7 +77,7 @@ def _measures(
     places = list(request.content if heads is None else heads)
     found = []
     for view in schema.columns:
-        if not view.numeric or view.key or view.foreign or names_something(view):
+        if not view.numeric or view.key or view.foreign or names_something(view) or is_flag(view):
             continue
         if column_ref(schema, view.id) in base.group:
             continue
@@ -65,9 +87,12 @@ def _measures(
         chance = request.options.best(Element("column", view.id), places)
         if chance > 0.0:
             found.append((view, chance, log(chance) - EACH_JOIN * far))
-        elif view.table == base.table and is_additive(view):
+        elif view.table == base.table and adds_up(view):
             found.append((view, 0.0, UNSAID))
-    found.sort(key=lambda one: -one[2])
+        elif view.table == base.table and request.asked in ("avg", "median") and is_number(view) and not is_flag(view):
+            found.append((view, 0.0, UNSAID - 0.5))
+    # Of several amounts, the one that the others are parts of is meant.
+    found.sort(key=lambda one: (-one[2], not is_whole(one[0])))
     return [(view, chance) for view, chance, _ in found[: _MOST_OPTIONS + 1]]
 
 
@@ -78,24 +103,60 @@ def with_measure(request: EverydayRequest, base: Proposal, view: ColumnView, cha
     return replace(base, uses=uses, weight=weight)
 
 
+def _takings(request: EverydayRequest, base: Proposal) -> Iterator[tuple[Expr, Proposal]]:
+    """Revenue where the data has only quantities and unit prices: one times the other."""
+    schema = request.question.schema
+    asked = [place for place in request.content if request.question.words[place] in _TAKINGS]
+    own = [schema.columns[column] for column in schema.tables[base.table].columns]
+    amounts = [view for view in own if not _QUANTITIES.isdisjoint(spelled_out(view.words)) and view.numeric]
+    prices = [view for view in own if not _PRICES.isdisjoint(view.words) and view.numeric]
+    if not asked or len(amounts) != 1 or not prices or any(adds_up(view) for view in own if view not in amounts):
+        return
+    for price in sorted(prices, key=lambda view: "unit" not in view.words)[:2]:
+        left, right = column_ref(schema, amounts[0].id), column_ref(schema, price.id)
+        uses = base.uses | {Element("word", place) for place in asked}
+        yield Arithmetic(op="*", left=left, right=right), replace(base, uses=uses)
+
+
 def calculations(request: EverydayRequest, base: Proposal, function: str) -> Iterator[Proposal]:
     schema = request.question.schema
+    for expr, one in _takings(request, base):
+        figure = Aggregate.model_validate({"function": function, "of": expr})
+        yield replace(one, select=(*one.select, figure))
     for view, chance in _measures(request, base):
         figure = Aggregate.model_validate({"function": function, "of": column_ref(schema, view.id)})
         one = with_measure(request, base, view, chance)
-        penalty = 0.5 if function == "sum" and not is_additive(view) else 0.0
+        penalty = 0.5 if function == "sum" and not adds_up(view) else 0.0
         yield replace(one, select=(*one.select, figure), weight=one.weight - penalty)
 
 
+def totals(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
+    """Takings in North, units in stock: an amount that is asked for by itself is added up."""
+    subject = [] if request.subject is None else [request.subject]
+    for expr, one in _takings(request, base):
+        yield replace(one, select=(Aggregate(function="sum", of=expr),))
+    for view, chance in _measures(request, base, subject):
+        if chance > 0.0 and adds_up(view):
+            figure = Aggregate(function="sum", of=column_ref(request.question.schema, view.id))
+            yield replace(with_measure(request, base, view, chance), select=(figure,))
+
+
 def figures_of_groups(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
-    """Sales by country, players per school: amounts are added up, other numbers averaged, else rows counted."""
+    """Sales by country, players per school: amounts are added up, other numbers averaged, else rows counted. Where
+    people are compared ("do men tip better than women"), amounts are averaged, too."""
+    compared = request.compares and not _COMPARATIVES.isdisjoint(request.question.words)
+    for expr, one in _takings(request, base):
+        yield replace(one, select=(*one.select, Aggregate(function="sum", of=expr)))
     for view, chance in _measures(request, base):
         if chance == 0.0:
             continue
-        function = "sum" if is_additive(view) else "avg"
-        figure = Aggregate.model_validate({"function": function, "of": column_ref(request.question.schema, view.id)})
         one = with_measure(request, base, view, chance)
-        yield replace(one, select=(*one.select, figure))
+        added = adds_up(view) and not compared
+        for function, unlikely in (("sum", not added), ("avg", added)):
+            if function == "avg" or not is_level(view):
+                of = column_ref(request.question.schema, view.id)
+                figure = Aggregate.model_validate({"function": function, "of": of})
+                yield replace(one, select=(*one.select, figure), weight=one.weight - (0.7 if unlikely else 0.0))
     yield replace(base, select=(*base.select, _COUNT_ROWS))
 
 
@@ -139,20 +200,45 @@ def shares(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     question = request.question
     times = time_conditions(question, base.table)
     outside = times.filters if times is not None else ()
-    inside = tuple(condition for condition in base.where if condition not in outside)
+    inside = tuple(condition for condition in base.where if condition not in outside and not _is_of(condition, base))
+    outside = tuple(condition for condition in base.where if condition not in inside)
     condition = all_of(inside)
-    if condition is None or base.group:
+    if condition is None:
+        yield from _parts_of_wholes(request, base)
         return
     wholes: list[tuple[Expr, Proposal]] = [(_COUNT_ROWS, base)]
     for view, chance in _measures(request, base):
-        if chance > 0.0 and is_additive(view):
+        if chance > 0.0 and adds_up(view):
             figure = Aggregate(function="sum", of=column_ref(question.schema, view.id))
             wholes.append((figure, with_measure(request, base, view, chance)))
     for whole, one in wholes:
-        part = restricted(whole, condition)
-        if part is not None:
-            ratio = Arithmetic(op="/", left=Arithmetic(op="*", left=_HUNDRED, right=part), right=whole)
-            yield replace(one, select=(ratio,), where=outside)
+        for number, chosen in enumerate((*inside, None) if len(inside) > 1 else (None,)):
+            # "The share of women in sales": of those in sales, how many are women. Else all conditions make the part.
+            part = restricted(whole, condition if chosen is None else chosen)
+            rest = () if chosen is None else tuple(other for other in inside if other != chosen)
+            if part is not None:
+                ratio = Arithmetic(op="/", left=Arithmetic(op="*", left=_HUNDRED, right=part), right=whole)
+                weight = one.weight - 0.1 * number
+                yield replace(one, select=(*base.select, ratio), where=(*outside, *rest), weight=weight)
+
+
+def _is_of(condition: Filter, base: Proposal) -> bool:
+    """Whether the condition chooses the groups: women against men."""
+    return isinstance(condition, InList) and condition.left in base.group
+
+
+def _parts_of_wholes(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
+    """What part of all sales is Japan: one column is a part of another."""
+    schema = request.question.schema
+    own = [schema.columns[column] for column in schema.tables[base.table].columns]
+    wholes = [view for view in own if adds_up(view) and is_whole(view)]
+    for view, chance in _measures(request, base):
+        for whole in wholes:
+            if chance > 0.0 and view.id != whole.id and adds_up(view) and view.table == base.table:
+                part, total = (Aggregate(function="sum", of=column_ref(schema, one.id)) for one in (view, whole))
+                ratio = Arithmetic(op="/", left=Arithmetic(op="*", left=_HUNDRED, right=part), right=total)
+                one = with_measure(request, base, view, chance)
+                yield replace(one, select=(*base.select, ratio), uses=one.uses | {Element("column", whole.id)})
 
 
 def gaps(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
@@ -163,23 +249,46 @@ def gaps(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
         yield replace(with_measure(request, base, view, chance), select=(gap,))
 
 
+def _may_rank_unsaid(request: EverydayRequest, view: ColumnView) -> bool:
+    """Only words about time rank by a date that nobody names."""
+    assert request.ranking is not None
+    if view.temporal or calendar_part(view) is not None:
+        return _ranks_by_time(request)
+    return not is_flag(view)
+
+
+def _ranks_by_time(request: EverydayRequest) -> bool:
+    ranking = request.ranking
+    return ranking is not None and request.question.words[ranking.cue.end - 1] in _RANKING_BY_TIME
+
+
 def ranked_by(request: EverydayRequest, base: Proposal) -> list[tuple[ColumnView, float]]:
     """Columns that a superlative may rank by: named by itself (the priciest), or after it (the highest price)."""
     assert request.ranking is not None
     schema, links = request.question.schema, request.question.scene.links
     cue = request.ranking.cue
-    own = {m.id: m.score for m in links.columns if m.start <= cue.start < m.end}
+    near = [
+        (view, far)
+        for view in schema.columns
+        if (view.numeric or view.temporal) and not (view.key or view.foreign or names_something(view))
+        if (far := reach(schema, base.table, view.id)) is not None and far <= _FAR
+    ]
+    own: dict[int, float] = {}
+    for mention in links.columns:
+        # "Best" may mean a place in a ranking, but never the date on which an order was placed.
+        by_time = not schema.columns[mention.id].temporal or _ranks_by_time(request)
+        if mention.start < cue.end and cue.start < mention.end and by_time:
+            own[mention.id] = max(mention.score, own.get(mention.id, 0.0))
+    said = any(view.id in own for view, _ in near)
     found = []
-    for view in schema.columns:
-        if not (view.numeric or view.temporal) or view.key or view.foreign or names_something(view):
-            continue
-        far = reach(schema, base.table, view.id)
-        if far is None or far > _FAR:
-            continue
+    for view, far in near:
         chance = max(own.get(view.id, 0.0), headed(request, Element("column", view.id), request.ranking.heads))
+        if view.table != base.table and adds_up(view):
+            # The best savers: the amount that the table is about.
+            chance = max(chance, 0.6 * headed(request, Element("table", view.table), request.ranking.heads))
         if chance > 0.0:
             found.append((view, chance, log(chance) - EACH_JOIN * far))
-        elif view.table == base.table and not own:
-            found.append((view, 0.0, UNSAID - 1.0))
-    found.sort(key=lambda one: -one[2])
+        elif view.table == base.table and not said and _may_rank_unsaid(request, view):
+            found.append((view, 0.0, UNSAID - (0.0 if adds_up(view) else 1.0)))
+    found.sort(key=lambda one: (-one[2], not is_whole(one[0])))
     return [(view, chance) for view, chance, _ in found[: _MOST_OPTIONS + 1]]

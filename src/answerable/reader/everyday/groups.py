@@ -6,17 +6,21 @@ from itertools import islice, product
 from math import log
 
 from answerable.query.plan import DatePart, Expr
+from answerable.reader.everyday.calendar_columns import calendar_columns
 from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.reach import EACH_JOIN
 from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
-from answerable.reader.grammar.clauses import date_column, time_bucket, year_column
+from answerable.reader.grammar.periods import date_column, time_bucket, year_column
 from answerable.reader.linking.schema import ColumnView
 from answerable.reader.plans.draft_to_plan import column_ref
 from answerable.reader.plans.joins import distance
 
 _MOST_OPTIONS = 3
+_NO_GROUP = -1.5
+# Nobody groups by a number that is different for nearly every row.
+_MOST_NUMBERS = 60
 
 
 def grouped(request: EverydayRequest, base: Proposal, conditions: ConditionChoice) -> Iterator[Proposal]:
@@ -27,7 +31,8 @@ def grouped(request: EverydayRequest, base: Proposal, conditions: ConditionChoic
         key = column_ref(schema, conditions.compared)
         choices.append([((key,), (key,), frozenset({Element("column", conditions.compared)}), 0.0)])
     for places in request.groups:
-        choices.append(list(dimensions_at(request, base.table, places)))
+        # "Per head" groups nothing: it is a part of what a column is called.
+        choices.append(list(dimensions_at(request, base.table, places)) or [((), (), frozenset(), _NO_GROUP)])
     if (question.spans("bucket") or request.trend) and (bucket := time_key(request, base.table)) is not None:
         choices.append([((bucket,), (bucket,), frozenset(), 0.0)])
     elif question.spans("bucket"):
@@ -77,6 +82,7 @@ def dimensions_at(
                 view.key
                 or (view.looks_like_id and not _few_kinds(view))
                 or (view.source.unique and view.table == table)
+                or (view.numeric and (view.source.distinct_count or 0) > _MOST_NUMBERS)
             ):
                 continue
             ref = column_ref(schema, element.id)
@@ -89,9 +95,13 @@ def _few_kinds(view: ColumnView) -> bool:
 
 def time_key(request: EverydayRequest, table: int) -> Expr | None:
     question = request.question
-    if question.spans("bucket"):
+    for span in question.spans("bucket"):
         bucket = time_bucket(question, table)
-        return None if bucket is None else bucket.expr
+        if bucket is not None:
+            return bucket.expr
+        parts = calendar_columns(question.schema, table, span.part or span.unit or "")
+        parts = parts or (calendar_columns(question.schema, table, "weekday") if span.unit == "day" else [])
+        return column_ref(question.schema, parts[0].id) if parts else None
     year = year_column(question.schema, table)
     if year is not None:
         return column_ref(question.schema, year)

@@ -31,7 +31,9 @@ def by_measures(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
             continue
         first = ((figure, ranking.cue.tag in ("MAX", "MOST", "COMMON")),)
         if one.group:
-            yield replace(one, order=first, limit=ranking.limit)
+            yield replace(one, select=(*one.select, figure), order=first, limit=ranking.limit)
             continue
         for shown in shown_columns(request, replace(one, table=base.table)):
-            yield replace(shown, table=owner, group=row_keys(schema, shown), order=first, limit=ranking.limit)
+            group = row_keys(schema, shown)
+            select = (*shown.select, figure)
+            yield replace(shown, table=owner, select=select, group=group, order=first, limit=ranking.limit)

@@ -7,11 +7,15 @@ from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.reach import UNSAID, UNSAID_NUMBER, headed, is_many, join_weight, reach
 from answerable.reader.everyday.request import EverydayRequest, NumberTest
 from answerable.reader.everyday.word_options import Element
+from answerable.reader.linking.column_kinds import adds_up
 from answerable.reader.linking.schema import ColumnView, Schema
 from answerable.reader.linking.units import UNITS
 from answerable.reader.plans.draft_to_plan import column_ref
 
 _COUNT_ROWS = Aggregate(function="count")
+_COMPARISON_WORDS = 3
+_AMOUNT_OF_TABLE = 0.6
+_MONEY_UNITS = frozenset({"bucks", "dollars", "euros", "pounds", "usd", "eur", "gbp", "grand"})
 
 
 def number_options(request: EverydayRequest, table: int, test: NumberTest) -> list[ConditionChoice]:
@@ -20,7 +24,10 @@ def number_options(request: EverydayRequest, table: int, test: NumberTest) -> li
     for view in schema.columns:
         if reach(schema, table, view.id) is None or not _may_be_compared(view, test):
             continue
-        chance = headed(request, Element("column", view.id), test.heads)
+        chance = max(headed(request, Element("column", view.id), test.heads), _compared(request, view, test))
+        if view.table != table and adds_up(view):
+            # Less than 100 in checking: the amount that the table is about.
+            chance = max(chance, _AMOUNT_OF_TABLE * headed(request, Element("table", view.table), test.heads))
         if test.unit in UNITS and UNITS[test.unit][0] in view.words:
             chance = max(chance, 0.5)
         if chance == 0.0 and (view.table != table or not _in_range(view, test)):
@@ -38,11 +45,20 @@ def number_options(request: EverydayRequest, table: int, test: NumberTest) -> li
             found.append((log(max(said, 0.3)), option))
     for other in schema.tables:
         chance = headed(request, Element("table", other.id), test.heads)
+        if test.unit in _MONEY_UNITS or test.low > (other.source.row_count or 0):
+            continue
         if chance > 0.0 and other.id != table and is_many(schema, table, other.id):
             uses = frozenset({Element("table", other.id)})
             found.append((log(chance), ConditionChoice(having=_count_is(test), uses=uses, counted=other.id)))
     found.sort(key=lambda pair: -pair[0])
     return [option for _, option in found]
+
+
+def _compared(request: EverydayRequest, view: ColumnView, test: NumberTest) -> float:
+    """How well the words of the comparison name the column: *older* than 30."""
+    before = range(max(0, test.place - _COMPARISON_WORDS), test.place)
+    mentions = [m for m in request.question.scene.links.columns if m.id == view.id and m.start in before]
+    return max((m.score for m in mentions if m.start not in request.options.by_place), default=0.0)
 
 
 def _count_is(test: NumberTest) -> Filter:

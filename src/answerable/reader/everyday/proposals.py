@@ -12,6 +12,7 @@ from answerable.reader.everyday.figures import (
     gaps,
     ratios,
     shares,
+    totals,
     two_figures,
 )
 from answerable.reader.everyday.groups import grouped
@@ -31,6 +32,7 @@ from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.schema import Schema
 
 _MOST_ENTITIES = 6
+_FEW_TABLES = 5
 
 
 def proposals(request: EverydayRequest) -> Iterator[Proposal]:
@@ -51,7 +53,10 @@ def _entities(request: EverydayRequest) -> Iterator[int]:
             points[schema.columns[rival.column].table] += 0.3
     if len(schema.tables) == 1:
         return iter([0])
-    return iter(sorted((table for table, point in points.items() if point > 0), key=lambda table: -points[table]))
+    said = [table for table, point in points.items() if point > 0]
+    # Of a few tables any may be meant, even if no word points to it.
+    tables = said or (list(points) if len(points) <= _FEW_TABLES else [])
+    return iter(sorted(tables, key=lambda table: -points[table]))
 
 
 def _table_of(schema: Schema, element: Element) -> int:
@@ -108,9 +113,12 @@ def _calculated(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
 def _rows(request: EverydayRequest, base: Proposal, conditions: ConditionChoice) -> Iterator[Proposal]:
     if base.group and request.ranking is None:
         yield from figures_of_groups(request, base)
+    elif base.group and (request.unit is not None or request.asks_which_period):
+        yield from ranked_groups(request, figures_of_groups(request, base))
     elif base.group:
         yield from extremes_of_groups(request, base)
     elif request.ranking is not None and not request.ranking.sorts_all:
         yield from first_rows(request, base)
     else:
+        yield from totals(request, base)
         yield from listed(request, base, conditions.multiplies)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from answerable.query.plan import Aggregate, ColumnRef, DatePart, Expr
+from answerable.query.plan import Aggregate, DatePart, Expr
 from answerable.reader.everyday.figures import figures_of_groups, ranked_by, with_measure
 from answerable.reader.everyday.groups import dimensions_at
 from answerable.reader.everyday.proposal import Proposal
@@ -11,9 +11,10 @@ from answerable.reader.everyday.reach import EACH_JOIN, UNSAID, is_many
 from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.shown import row_keys, shown_columns
 from answerable.reader.everyday.word_options import Element
-from answerable.reader.grammar.clauses import date_column
-from answerable.reader.grammar.measure_expressions import is_additive
+from answerable.reader.grammar.periods import date_column
+from answerable.reader.linking.column_kinds import adds_up
 from answerable.reader.linking.scales import is_descending
+from answerable.reader.linking.schema import Schema
 from answerable.reader.plans.draft_to_plan import column_ref
 from answerable.reader.plans.joins import distance
 
@@ -21,6 +22,9 @@ _COUNT_ROWS = Aggregate(function="count")
 _MOST_OPTIONS = 3
 # Beyond three joins nobody means a column without saying its table.
 _FAR = 3.0
+# How many rows have the same value on average, from where on it is what rows belong to and no name of theirs.
+_OFTEN = 1.5
+_ONE_ROW = 1.2
 
 
 def first_by_figure(request: EverydayRequest, base: Proposal, function: str) -> Iterator[Proposal]:
@@ -37,7 +41,7 @@ def first_by_figure(request: EverydayRequest, base: Proposal, function: str) -> 
             figure = Aggregate.model_validate({"function": function, "of": column_ref(schema, view.id)})
             one = with_measure(request, grouped, view, chance)
             order = ((figure, is_descending(word, tag, view)),)
-            yield replace(one, order=order, limit=ranking.limit)
+            yield replace(one, select=(*one.select, figure), order=order, limit=ranking.limit)
 
 
 def first_periods(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
@@ -56,15 +60,13 @@ def first_periods(request: EverydayRequest, base: Proposal) -> Iterator[Proposal
         by = column_ref(schema, view.id)
         descending = is_descending(word, tag, view)
         if request.unit == "day":
-            first = replace(one, order=((by, descending),), limit=ranking.limit)
-            yield replace(first, select=(of,))
-            yield replace(first, select=(of, by), weight=one.weight - 0.5)
+            yield replace(one, select=(of, by), order=((by, descending),), limit=ranking.limit)
         else:
             part = DatePart.model_validate({"part": request.unit, "of": of})
-            function = "sum" if is_additive(view) and request.asked != "avg" else "avg"
+            function = "sum" if adds_up(view) and request.asked != "avg" else "avg"
             figure = Aggregate.model_validate({"function": function, "of": by})
             first = replace(one, order=((figure, descending),), limit=ranking.limit)
-            yield replace(first, select=(part,), group=(part,))
+            yield replace(first, select=(part, figure), group=(part,))
 
 
 def ranked_groups(request: EverydayRequest, ones: Iterable[Proposal]) -> Iterator[Proposal]:
@@ -79,7 +81,7 @@ def ranked_groups(request: EverydayRequest, ones: Iterable[Proposal]) -> Iterato
         if ranking.sorts_all:
             yield replace(one, order=order)
         else:
-            yield replace(one, select=one.select[:-1], order=order, limit=ranking.limit)
+            yield replace(one, order=order, limit=ranking.limit)
 
 
 def extremes_of_groups(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
@@ -109,13 +111,35 @@ def first_rows(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
             by = column_ref(schema, view.id)
             descending = is_descending(word, tag, view)
             if view.table != base.table and is_many(schema, base.table, view.table):
-                total: Expr = Aggregate(function="sum" if is_additive(view) else "max", of=by)
-                many = replace(one, group=row_keys(schema, one))
+                total: Expr = Aggregate(function="sum" if adds_up(view) else "max", of=by)
+                many = replace(one, group=row_keys(schema, one), select=(*one.select, total))
                 yield replace(many, order=((total, descending),), limit=ranking.limit)
-            else:
-                yield replace(one, order=((by, descending),), limit=ranking.limit)
+                continue
+            repeats = _repeats(schema, one)
+            if repeats and view.numeric:
+                # The best customer of a list of orders: the orders of each are taken together.
+                function = "sum" if adds_up(view) else "avg"
+                figure = Aggregate.model_validate({"function": function, "of": by})
+                group = replace(one, select=(*one.select, figure), group=one.select)
+                yield replace(group, order=((figure, descending),), limit=ranking.limit)
+            select = tuple(dict.fromkeys((*one.select, by)))
+            row = replace(one, select=select, weight=one.weight - (_ONE_ROW if repeats else 0.0))
+            yield replace(row, order=((by, descending),), limit=ranking.limit)
         if counting or tag in ("MAX", "MIN"):
             yield from _with_most(request, shown, tag in ("MOST", "COMMON", "MAX"), counting)
+
+
+def _repeats(schema: Schema, one: Proposal) -> bool:
+    """Whether what is shown stands in many rows of the table: a customer in a list of orders."""
+    views = [
+        schema.columns[column]
+        for column in schema.tables[one.table].columns
+        if column_ref(schema, column) in one.select and not schema.columns[column].numeric
+    ]
+    rows = schema.tables[one.table].source.row_count or 0
+    return len(views) == len(one.select) and all(
+        not view.source.unique and (view.source.distinct_count or rows) * _OFTEN <= rows for view in views
+    )
 
 
 def _with_most(request: EverydayRequest, base: Proposal, descending: bool, counting: bool) -> Iterator[Proposal]:
@@ -132,18 +156,12 @@ def _with_most(request: EverydayRequest, base: Proposal, descending: bool, count
             continue
         weight = base.weight - EACH_JOIN + (0.0 if chance > 0.0 else UNSAID) - (0.0 if counting else 1.0)
         uses = base.uses | ({Element("table", other.id)} if chance > 0.0 else set())
-        most = replace(base, group=row_keys(schema, base), order=order, limit=limit, extra=(other.id,))
+        select = (*base.select, _COUNT_ROWS)
+        most = replace(base, select=select, group=row_keys(schema, base), order=order, limit=limit, extra=(other.id,))
         yield replace(most, uses=uses, weight=weight)
-    if base.select and all(isinstance(expr, ColumnRef) for expr in base.select):
-        shown = schema.tables[base.table].row_names
-        unique = any(
-            schema.columns[c].source.unique
-            for c in schema.tables[base.table].columns
-            if column_ref(schema, c) in base.select
-        )
-        if tuple(column_ref(schema, column) for column in shown) != base.select and not unique:
-            common = replace(base, group=base.select, order=order, limit=limit)
-            yield replace(common, weight=base.weight - 0.3)
+    if base.select and _repeats(schema, base):
+        common = replace(base, select=(*base.select, _COUNT_ROWS), group=base.select, order=order, limit=limit)
+        yield replace(common, weight=base.weight - 0.3)
 
 
 def with_many(request: EverydayRequest, base: Proposal, counted: int) -> Iterator[Proposal]:

@@ -7,6 +7,7 @@ from typing import Literal
 from answerable.reader.everyday.word_options import WordOptions
 from answerable.reader.grammar.dated_scene import DatedScene
 from answerable.reader.linking.cues import EXTREMES, Cue
+from answerable.reader.linking.everyday_words import CONNECTING_VERBS
 from answerable.reader.linking.scene import comparison_at
 from answerable.reader.linking.units import SCALES
 
@@ -21,6 +22,7 @@ _TREND_WORDS = frozenset(
 _GAPS = frozenset({"gap", "difference", "swing", "spread", "range"})
 _TYPICAL = frozenset({"usually", "typical", "typically", "normally", "usual"})
 _FIRST = frozenset({"first", "order"})
+_BEFORE_LIMITS = (["which"], ["what"], ["the"], ["our"], ["name"])
 # How far from a number the word may stand that says what is compared.
 _REACH = 4
 
@@ -70,6 +72,11 @@ class EverydayRequest:
     """A day, month or year that is asked for: the hottest day, which month."""
 
     @property
+    def asks_which_period(self) -> bool:
+        """Which weekday has the most: the period is what is asked for, not "each" of them."""
+        return bool(self.question.spans("bucket")) and self.question.cue("EACH", "BY") is None
+
+    @property
     def content(self) -> list[int]:
         return sorted(self.options.by_place)
 
@@ -91,6 +98,7 @@ def request_of(question: DatedScene, options: WordOptions) -> EverydayRequest:
         negated=negated,
         negated_values=negated_values,
         compares=not words.isdisjoint(_COMPARING_WORDS)
+        or (question.words[-2:-1] == ["each"] or question.words[-1:] == ["each"])
         or (question.cue("EITHER") is not None and bool(words & {"more", "less", "better", "bigger", "who", "which"})),
         unit=_unit_asked_for(question),
         trend=not words.isdisjoint(_TREND_WORDS) and bool({"year", "years", "time", "month", "months"} & words),
@@ -133,7 +141,8 @@ def _subject(question: DatedScene, options: WordOptions, grouped: set[int]) -> i
     count = question.cue("COUNT")
     start = count.end if count is not None else 0
     content = [place for place in sorted(options.by_place) if place >= start and place not in grouped]
-    return content[0] if content else None
+    nouns = [place for place in content if question.words[place] not in CONNECTING_VERBS]
+    return next(iter(nouns or content), None)
 
 
 def _groups(question: DatedScene, options: WordOptions) -> tuple[Places, ...]:
@@ -159,7 +168,7 @@ def _groups(question: DatedScene, options: WordOptions) -> tuple[Places, ...]:
 
 def _run(question: DatedScene, options: WordOptions, start: int) -> Places:
     """The content words from here on, at most two, with an article before them."""
-    while question.words[start : start + 1] and question.words[start] in ("the", "our", "a", "of"):
+    while question.words[start : start + 1] and question.words[start] in ("the", "our", "a", "of", "number", "count"):
         start += 1
     places: list[int] = []
     while start in options.by_place and len(places) < 2:
@@ -210,6 +219,10 @@ def _scale_after(question: DatedScene, place: int) -> int:
 
 def _ranges(question: DatedScene, places: Sequence[int]) -> list[tuple[int, int]]:
     found = []
+    for place in places:
+        # From 2 to 7, 20-30.
+        if question.words[place + 1 : place + 2] in (["to"], ["-"]) and place + 2 in places:
+            found.append((place, place + 2))
     for cue in question.cues("BETWEEN"):
         after = [place for place in places if cue.end <= place <= cue.end + 5 and not _is_scale(question, place)]
         if len(after) >= 2:
@@ -228,7 +241,7 @@ def _heads(question: DatedScene, options: WordOptions, first: int, last: int) ->
 
 def _is_limit(question: DatedScene, cue: Cue, place: int) -> bool:
     """Top 5, the 3 biggest: how many rows, not a condition."""
-    near = place == cue.end or place == cue.start - 1
+    near = place == cue.end or place == cue.start - 1 or question.words[place - 1 : place] in _BEFORE_LIMITS
     return near and comparison_at(question.scene, place) == "=" and isinstance(question.scene.tokens[place].value, int)
 
 

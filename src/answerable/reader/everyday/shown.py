@@ -1,20 +1,27 @@
 """What is shown of rows: their names, a column that is asked for, the people they belong to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from answerable.query.plan import Expr
+from answerable.query.plan import Compare, Expr
+from answerable.reader.everyday.calendar_columns import calendar_part
 from answerable.reader.everyday.figures import ranked_by, with_measure
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.reach import EACH_JOIN
 from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
-from answerable.reader.linking.schema import ColumnView, Schema
+from answerable.reader.linking.schema import ColumnView, Schema, TableView
 from answerable.reader.plans.draft_to_plan import column_ref
 from answerable.reader.plans.joins import distance
 
 # Beyond three joins nobody means a column without saying its table.
 _FAR = 3.0
+_FIXED = 3.0
+_MOST_SHOWN = 16
+_NAMED = 0.6
+_GUESSED = -0.8
+_UNASKED = -0.7
+_OWNER = -0.2
 
 
 def listed(request: EverydayRequest, base: Proposal, multiplies: bool) -> Iterator[Proposal]:
@@ -34,7 +41,8 @@ def listed(request: EverydayRequest, base: Proposal, multiplies: bool) -> Iterat
 
 def _names_rows(request: EverydayRequest, one: Proposal) -> bool:
     names = request.question.schema.tables[one.table].row_names
-    return one.select == tuple(column_ref(request.question.schema, column) for column in names)
+    shown = tuple(column_ref(request.question.schema, column) for column in names)
+    return one.select == shown or (not shown and len(one.select) > 1)
 
 
 def shown_columns(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
@@ -44,11 +52,24 @@ def shown_columns(request: EverydayRequest, base: Proposal) -> Iterator[Proposal
     names = tuple(column_ref(schema, column) for column in view.row_names)
     first = question.words[:1]
     people = question.scene.asks_who and not view.people
-    if people:
-        yield from _owners(request, base)
-    if names:
-        yield replace(base, select=names, weight=base.weight - (1.0 if people else 0.0))
     tested = {element.id for element in base.uses if element.kind == "column"}
+    # Who asks about a thing by its name wants to know something else of it.
+    fixed = bool(names) and set(names) <= _fixed(base)
+    if people:
+        yield from _related(request, base, [table for table in schema.tables if table.people])
+        for column in view.columns:
+            if schema.columns[column].people and column_ref(schema, column) not in names:
+                yield replace(base, select=(column_ref(schema, column),))
+    unnamed = len(view.row_names) == 1 and _is_number_of_row(schema.columns[view.row_names[0]])
+    if unnamed and not people:
+        yield from _related(request, base, _parents(schema, base.table), _OWNER)
+    if fixed:
+        yield from _about_the_named(request, base)
+    # Rows that nothing names are shown whole.
+    shown = names or tuple(column_ref(schema, column) for column in view.columns)
+    if len(shown) <= _MOST_SHOWN:
+        against = (1.0 if people or unnamed else 0.0) + (_FIXED if fixed else 0.0)
+        yield replace(base, select=shown, weight=base.weight - against)
     for column in view.columns:
         one = schema.columns[column]
         chance = request.options.best(Element("column", column), request.content)
@@ -56,10 +77,12 @@ def shown_columns(request: EverydayRequest, base: Proposal) -> Iterator[Proposal
             continue
         where = first == ["where"] and one.place
         when = (first == ["when"] and one.temporal) or _is_period(request, one)
-        if column in view.row_names or (not where and not when and (chance < 0.3 or column in tested)):
+        if column in view.row_names or column_ref(schema, column) in _fixed(base):
+            continue
+        if not where and not when and (chance < 0.3 or column in tested):
             continue
         uses = base.uses | ({Element("column", column)} if chance > 0 else set())
-        weight = base.weight + (0.3 if where or when else -0.2)
+        weight = base.weight + (0.3 if where or when else -0.2 if chance >= _NAMED else _GUESSED)
         yield replace(base, select=(column_ref(schema, column),), uses=uses, weight=weight)
 
 
@@ -70,17 +93,47 @@ def _is_period(request: EverydayRequest, view: ColumnView) -> bool:
     return request.unit is not None and view.words[-1:] == (request.unit,)
 
 
-def _owners(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
-    """Who: the people that the rows belong to."""
+def _is_number_of_row(view: ColumnView) -> bool:
+    return view.key or view.foreign or view.looks_like_id
+
+
+def _parents(schema: Schema, table: int) -> list[TableView]:
+    """The tables that rows of this one belong to."""
+    name = schema.tables[table].name
+    return [schema.tables[edge.end] for edge in schema.edges.get(table, ()) if edge.relationship.from_table == name]
+
+
+def _fixed(base: Proposal) -> set[Expr]:
+    return {condition.left for condition in base.where if isinstance(condition, Compare) and condition.op == "="}
+
+
+def _about_the_named(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
+    """Where can I get an iPhone X: places that it belongs to, dates, or the names of what is joined with it."""
+    schema, first = request.question.schema, request.question.words[:1]
+    for view in schema.columns:
+        far = distance(schema, base.table, view.table)
+        asked = (first == ["where"] and view.place) or (first == ["when"] and (view.temporal or calendar_part(view)))
+        if asked and far is not None and far <= _FAR and not view.key and not view.foreign:
+            weight = base.weight - EACH_JOIN * far
+            yield replace(base, select=(column_ref(schema, view.id),), weight=weight)
+    near = [table for table in schema.tables if not table.bridge]
+    places = [table for table in near if table.places]
+    yield from _related(request, base, places if first == ["where"] else near, _UNASKED)
+
+
+def _related(
+    request: EverydayRequest, base: Proposal, tables: Iterable[TableView], unasked: float = 0.0
+) -> Iterator[Proposal]:
+    """The names of what the rows belong to: who, the people."""
     schema = request.question.schema
-    for table in schema.tables:
+    for table in tables:
         far = distance(schema, base.table, table.id)
-        if not table.people or table.id == base.table or far is None or far > _FAR:
+        if table.id == base.table or far is None or far > _FAR:
             continue
         names = tuple(column_ref(schema, column) for column in table.row_names)
         uses = base.uses | {Element("table", table.id)}
         if names:
-            weight = base.weight - EACH_JOIN * far
+            weight = base.weight - EACH_JOIN * far + unasked
             yield replace(base, select=names, uses=uses, weight=weight)
 
 

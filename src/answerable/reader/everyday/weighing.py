@@ -14,6 +14,7 @@ from answerable.reader.plans.joins import NoPath
 
 # The noun that a question is about may be a name for the rows that the data does not know: "games" of `vgsales`.
 _THE_ROWS = 0.15
+_THE_ONLY_ROWS = 0.45
 _MOST_PLANS = 8
 _EACH_TABLE = 0.25
 
@@ -23,6 +24,10 @@ class WeighedPlan(NamedTuple):
     weight: float
     left_over: int
     """How many content words have no part in it."""
+    explained: float
+    """The share of the content words that have a part in it."""
+    weakest: float
+    """How well the word is explained that is explained worst."""
 
 
 def everyday_plans(question: DatedScene) -> list[WeighedPlan]:
@@ -39,8 +44,12 @@ def everyday_plans(question: DatedScene) -> list[WeighedPlan]:
             plan = proposal.plan(question.schema)
         except NoPath:
             continue
-        chances = [_explained(request, proposal, place) for place in request.content]
-        one = WeighedPlan(plan, weight, chances.count(0.0))
+        chances = [
+            _explained(request, proposal, place) for place in request.content if not _is_the_rows(request, place)
+        ]
+        left_over = chances.count(0.0)
+        explained = 1.0 - left_over / max(1, len(chances))
+        one = WeighedPlan(plan, weight, left_over, explained, min(chances, default=1.0))
         found.setdefault(plan.model_dump_json(), one)
     return list(found.values())
 
@@ -49,7 +58,19 @@ def _says_nothing(request: EverydayRequest) -> bool:
     """Whether no word is about the data, as in "who are they". "The hottest day" is, by its superlative."""
     words = request.question.words
     about_people = all(words[place] in PERSON_WORDS for place in request.content)
-    return about_people and not request.question.values and (request.ranking is None or request.unit is None)
+    question = request.question
+    asked = (
+        question.values
+        or question.spans("range", "point", "recurring")
+        or request.numbers
+        or (request.ranking is not None and request.unit is not None)
+    )
+    return about_people and not asked
+
+
+def _is_the_rows(request: EverydayRequest, place: int) -> bool:
+    """In a single table, the noun of the question is its rows, whatever they are called."""
+    return place == request.subject and len(request.question.schema.tables) == 1
 
 
 def _weight(request: EverydayRequest, proposal: Proposal) -> float:
@@ -62,7 +83,7 @@ def _weight(request: EverydayRequest, proposal: Proposal) -> float:
 def _chance(request: EverydayRequest, proposal: Proposal, place: int) -> float:
     least = request.options.left_over(place)
     if place == request.subject:
-        least = max(least, _THE_ROWS)
+        least = max(least, _THE_ONLY_ROWS if _is_the_rows(request, place) else _THE_ROWS)
     return max(_explained(request, proposal, place), least)
 
 

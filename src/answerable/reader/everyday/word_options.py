@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from answerable.core.words import singular, stem
 from answerable.reader.grammar.dated_scene import DatedScene
+from answerable.reader.linking.column_kinds import flag_values, holds_codes
 from answerable.reader.linking.everyday_words import CONNECTING_VERBS, PERSON_WORDS, needs_no_link
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.linking.links import Mention
@@ -13,8 +14,6 @@ from answerable.reader.linking.word_meanings import is_person, nearness, word_ve
 
 # Any table of people may be meant by a word for people: kids, folks, buyers.
 _A_PERSON = 0.35
-# The noun that a question is about may be a name for the rows that the data does not know: "games" of `vgsales`.
-_THE_ROWS = 0.15
 # A word that is left over: the less it says, the less it costs.
 _LEFT_OVER = 0.04
 _CONNECTING_LEFT_OVER = 0.4
@@ -22,12 +21,27 @@ _PERSON_LEFT_OVER = 0.25
 # "Sunny" is near enough to the value "sun"; "cold" is not near enough to "fog".
 _LEAST_LIKE_VALUE = 0.62
 _SAME_START = 4
+_OPPOSITE = 0.8
+_A_PART = 0.7
+_NAMES_A_FLAG = 0.45
 _FEW_VALUES = 40
 _VERY_FEW_VALUES = 12
+# A word is hardly a hint at a name of many words that has it somewhere.
+_MOST_VALUE_WORDS = 2
+_LEAST_CODE = 3
+_MEANT = 0.5
+_OPPOSITE_WORDS = """
+died:survived dead:survived deaths:survived death:survived drowned:survived perished:survived killed:survived
+alive:survived! survivors:survived! lost:won losers:won failed:passed inactive:active closed:open unpaid:paid
+unmarried:married unemployed:employed
+"""
+_OPPOSITES = dict(pair.split(":") for pair in _OPPOSITE_WORDS.split())
+"""Words that say no, or with a mark yes, to what a flag is called."""
 
 
 class Element(NamedTuple):
-    """What a word may mean: a table, a column, a value of a column, or a measure of the catalog."""
+    """What a word may mean: a table, a column, a value of a column or a part of its values, or a measure of the
+    catalog. The kind "word" is a word, by its place, that a part of a query explains by itself."""
 
     kind: str
     id: int
@@ -42,6 +56,8 @@ class WordOptions:
     by_place: Mapping[int, Mapping[Element, float]]
 
     def chance(self, place: int, element: Element) -> float:
+        if element.kind == "word":
+            return float(element.id == place)
         return self.by_place.get(place, {}).get(element, 0.0)
 
     def best(self, element: Element, places: Iterator[int] | list[int] | tuple[int, ...]) -> float:
@@ -92,7 +108,12 @@ def _options(question: DatedScene, place: int) -> Iterator[tuple[Element, float]
             if table.people:
                 element = Element("table", table.id)
                 found[element] = max(found.get(element, 0.0), _A_PERSON)
-    for element, chance in _values_like(question, word):
+    for part in question.scene.links.parts:
+        if part.start <= place < part.end:
+            single = len(set(part.values)) == 1
+            element = Element("value" if single else "part", part.column, part.values[0] if single else part.text)
+            found[element] = max(found.get(element, 0.0), _A_PART)
+    for element, chance in (*_values_like(question, word), *_flags(question, word, found)):
         found[element] = max(found.get(element, 0.0), chance)
     yield from found.items()
 
@@ -111,17 +132,46 @@ def _values_like(question: DatedScene, word: str) -> Iterator[tuple[Element, flo
         few = (source.distinct_count or 0) <= _VERY_FEW_VALUES and not view.place and view.id not in names
         for text in source.examples:
             parts = text.lower().split()
+            if len(parts) > _MOST_VALUE_WORDS:
+                continue
             for part in parts:
                 if len(part) < 3:
                     continue
                 # One word of three is a weak hint at the whole value.
                 share = 0.7 / len(parts)
-                if stem(part) == root or _same_start(root, stem(part)):
+                if (
+                    stem(part) == root
+                    or _same_start(root, stem(part))
+                    or (holds_codes(view) and root.startswith(part) and len(part) >= _LEAST_CODE)
+                ):
                     yield Element("value", view.id, text), share
                 elif own is not None and few and (other := word_vector(part)) is not None:
                     like = nearness(own, other)
                     if like >= _LEAST_LIKE_VALUE:
-                        yield Element("value", view.id, text), share * like
+                        yield Element("value", view.id, text), share * like * _MEANT
+
+
+def _flags(question: DatedScene, word: str, names: Mapping[Element, float]) -> Iterator[tuple[Element, float]]:
+    """Yes or no to a flag that the word names, or whose opposite it is: smokers, those who drowned."""
+    opposite = _OPPOSITES.get(word, "")
+    lacking = stem(word.removesuffix("less")) if word.endswith("less") else None
+    for view in question.schema.columns:
+        may_lack = lacking is not None and view.numeric and view.source.minimum == 0
+        if may_lack and any(_like_root(lacking or "", name) for name in view.words):
+            yield Element("value", view.id, "0"), _OPPOSITE
+        flag = flag_values(view)
+        if flag is None:
+            continue
+        chance = names.get(Element("column", view.id), 0.0)
+        if opposite and stem(opposite.removesuffix("!")) in map(stem, view.words):
+            yield Element("value", view.id, flag[0 if opposite.endswith("!") else 1]), _OPPOSITE
+        elif chance >= _NAMES_A_FLAG and word not in PERSON_WORDS:
+            yield Element("value", view.id, flag[0]), chance
+
+
+def _like_root(root: str, name: str) -> bool:
+    """Childless, `children`."""
+    return len(root) >= 3 and stem(name).startswith(root)
 
 
 def _same_start(one: str, other: str) -> bool:

@@ -370,12 +370,13 @@ _WANTED: dict[str, Callable[[PlanPart], bool]] = {
 
 def _bind_accounted(bound: _PhraseParts, accounted: frozenset[int]) -> None:
     """Words that a form took for what no other phrase says, such as open for a missing end; for a table, such as
-    ordered for the orders; or for the one test there is, such as boss for a salary that is compared."""
+    ordered for the orders; or for the one test or calculation there is, such as boss for a salary that is compared."""
     left = [place for place in sorted(accounted) if bound.free(place, place + 1) and bound.is_content(place)]
     for place in left:
         unsaid = [part for part in bound.of("test", "calculation") if not bound.is_said(part)]
         tests = bound.of("test")
-        bound.bind(place, place + 1, unsaid or _parts_of_owner(bound, place) or (tests if len(tests) == 1 else ()))
+        only = [parts for parts in (tests, bound.of("measure"), bound.of("aggregate")) if len(parts) == 1]
+        bound.bind(place, place + 1, unsaid or _parts_of_owner(bound, place) or next(iter(only), ()))
 
 
 def _parts_of_owner(bound: _PhraseParts, place: int) -> list[PlanPart]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import UserError
-from answerable.query.sql.to_sql import to_sql
+from answerable.query.compiling import compiled
 from answerable.reader.linking.schema import Schema
 from answerable.reader.linking.unknown_words import unknown_words
 from answerable.reader.plans.draft_to_plan import to_plan
@@ -59,7 +59,7 @@ def _column_name(schema: Schema, column: int) -> str:
 
 def _candidate_record(one: RankedCandidate, schema: Schema, catalog: Catalog) -> dict[str, Any]:
     try:
-        sql = to_sql(to_plan(one.candidate.draft, schema), catalog)
+        sql = compiled(to_plan(one.candidate.draft, schema), catalog).text
     except (NoPath, UserError) as error:
         sql = f"cannot run: {error}"
     return {

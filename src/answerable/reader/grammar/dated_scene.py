@@ -6,6 +6,7 @@ from functools import cached_property
 
 from answerable.query.plan import QueryPlan
 from answerable.reader.grammar.measure_expressions import is_additive
+from answerable.reader.grammar.selling import measure_of_sale
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention, ValueMention
 from answerable.reader.linking.scene import Scene
@@ -69,7 +70,13 @@ class DatedScene:
             for m in self.scene.links.measures
             if m.score >= NAMED_IN_FULL and not any(v.start <= m.start and m.end <= v.end for v in values)
         ]
-        return max(good, key=_longest, default=None)
+        return max(good, key=_longest, default=None) or self._measure_of_sale()
+
+    def _measure_of_sale(self) -> Mention | None:
+        """ "How much did we sell" asks for the sales, unless it names a number of its own ("sold the most tickets")."""
+        found = measure_of_sale(self.scene, self.cues("MUCH", "MOST", "LEAST", "COUNT"))
+        numbers = [m for m in self.scene.links.columns if m.score >= COLUMN_NAMED and self.schema.columns[m.id].numeric]
+        return None if any(not self.is_key(m.id) for m in numbers) else found
 
     @cached_property
     def summed_column(self) -> Mention | None:
@@ -95,7 +102,15 @@ class DatedScene:
 
     @cached_property
     def measure_places(self) -> frozenset[int]:
-        return places_of([self.measured])
+        """Places of the words that name the measure, without a table in their middle ("sold *product* by quantity")."""
+        measured = self.measured
+        if measured is None:
+            return frozenset()
+        named = (m for m in self.scene.links.tables if m.score >= NAMED_IN_FULL)
+        within = places_of(m for m in named if measured.start < m.start and m.end < measured.end)
+        own = self.schema.measures[measured.id][1] if measured.kind == "measure" else ()
+        stems = {stem for variant in own for stem in variant.stems}
+        return places_of([measured]) - {place for place in within if self.scene.tokens[place].stem not in stems}
 
     @cached_property
     def tables(self) -> list[Mention]:

@@ -4,20 +4,13 @@ Each form returns a plan with the words that it uses, or None if the question do
 """
 
 from answerable.query.plan import Aggregate, Arithmetic, ColumnRef, Constant, Expr, Filter, InList
-from answerable.reader.grammar.clauses import (
-    Calculation,
-    calculation,
-    dimensions,
-    names_of,
-    number_conditions,
-    numeric_column,
-    time_bucket,
-    time_conditions,
-    value_conditions,
-    year_column,
-)
+from answerable.reader.grammar.calculations import Calculation, calculation, numeric_column
+from answerable.reader.grammar.conditions import number_conditions, value_conditions
 from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
+from answerable.reader.grammar.dimensions import FEWEST_QUANTITIES, dimensions, names_of
 from answerable.reader.grammar.measure_expressions import is_additive, restricted
+from answerable.reader.grammar.periods import time_bucket, time_conditions, year_column
+from answerable.reader.linking.everyday_words import PERSON_WORDS
 from answerable.reader.linking.links import Mention
 from answerable.reader.plans.draft_to_plan import all_of, build_plan, column_ref
 
@@ -29,6 +22,8 @@ _YES_OR_NO = frozenset({"do", "does", "did", "is", "are", "was", "were", "has", 
 _TRENDS = frozenset({"getting", "changed", "change", "changing", "trend", "develop", "developed", "evolve", "evolved"})
 _YEARLY = frozenset({"year", "years", "annually", "time"})
 _DIFFERENCES = frozenset({"difference", "gap", "spread", "range", "swing"})
+# Satisfied, satisfaction; crowded, crowd is too short to tell.
+_SAME_BEGINNING = 6
 _RATES = frozenset({"rate", "ratio", "%", "percent"})
 
 
@@ -54,13 +49,96 @@ def this_or_that(question: DatedScene) -> Parse | None:
     if main is None or times is None:
         return None
     key = column_ref(schema, column)
-    texts = [rival.value for value in question.values for rival in question.rivals(value) if rival.column == column]
+    spans = sorted({(value.start, value.end) for value in question.values} | set(_values_beside(question, column)))
+    texts = [rival.value for span in spans for rival in question.scene.rivals[span] if rival.column == column]
     values = tuple(Constant(value=text) for text in dict.fromkeys(texts))
     where: list[Filter] = [InList(left=key, values=values), *times.filters]
     words = main.words | times.words | signs | places_of([*question.values, *question.tables])
     words |= places_of(question.cues("GT", "LT", "THAN", "EITHER", "MOST", "LEAST"))
     words |= places_of(m for m in question.columns() if m.id == column)
+    words |= {place for start, end in spans for place in range(start, end)}
     return Parse(build_plan(schema, main.table, [key, main.expr], where=where, group=[key]), words)
+
+
+def _values_beside(question: DatedScene, column: int) -> list[tuple[int, int]]:
+    """Online vs *store*: a word that by itself names a table is a value beside others of its column."""
+    exact = 1.0
+    return [
+        span
+        for span, rivals in question.scene.rivals.items()
+        if span[0] not in question.value_places
+        and any(rival.column == column and rival.score >= exact for rival in rivals)
+    ]
+
+
+def where_from(question: DatedScene) -> Parse | None:
+    """Where are our customers from: how many there are in each place, by the widest of their places."""
+    if question.words[:1] != ["where"] or len(question.tables) != 1 or question.dates or "from" not in question.words:
+        return None
+    schema, table = question.schema, question.tables[0]
+    views = [schema.columns[column] for column in schema.tables[table.id].columns]
+    places = [view for view in views if view.place and view.source.type == "text" and view.source.distinct_count]
+    widest = min(places, key=lambda view: view.source.distinct_count or 0, default=None)
+    if widest is None:
+        return None
+    key = column_ref(schema, widest.id)
+    values = value_conditions(question, table.id)
+    words = places_of([table]) | values.words | {0} | _places_of_words(question, frozenset({"from"}))
+    plan = build_plan(
+        schema, table.id, [key, _COUNT_ROWS], where=values.filters, group=[key], order=[(_COUNT_ROWS, True)]
+    )
+    return Parse(plan, words)
+
+
+def how_often(question: DatedScene) -> Parse | None:
+    """What do people complain about, and how often: how many rows there are for each."""
+    words = question.words
+    place = next((p for p in range(len(words)) if words[p : p + 2] == ["how", "often"]), None)
+    named = [m for m in question.columns() if not question.schema.columns[m.id].numeric and not question.is_key(m.id)]
+    if place is None or not named or question.cue("EACH", "BY", "COUNT"):
+        return None
+    column = max(named, key=lambda m: (m.end - m.start, m.score))
+    table = question.schema.columns[column.id].table
+    times = time_conditions(question, table)
+    if times is None:
+        return None
+    key = column_ref(question.schema, column.id)
+    values = value_conditions(question, table)
+    order: list[tuple[Expr, bool]] = [(_COUNT_ROWS, True)]
+    where = [*values.filters, *times.filters]
+    plan = build_plan(question.schema, table, [key, _COUNT_ROWS], where=where, group=[key], order=order)
+    used = places_of([column, *question.tables_of(table)]) | {place, place + 1} | values.words | times.words
+    return Parse(plan, used | _places_of_words(question, PERSON_WORDS))
+
+
+def how_much_of_each(question: DatedScene) -> Parse | None:
+    """How satisfied are people with each topic: the average of the number that the adjective names."""
+    words = question.words
+    if words[:1] != ["how"] or words[2:3] not in (["are"], ["is"], ["were"], ["was"]) or question.cue("COUNT", "MUCH"):
+        return None
+    column = _number_like(question, words[1])
+    table = None if column is None else question.schema.columns[column].table
+    times = None if table is None else time_conditions(question, table)
+    if column is None or table is None or times is None:
+        return None
+    groups = dimensions(question, table, frozenset({1}))
+    figure = Aggregate(function="avg", of=column_ref(question.schema, column))
+    values = value_conditions(question, table)
+    where = [*values.filters, *times.filters]
+    plan = build_plan(question.schema, table, [*groups.shown, figure], where=where, group=groups.keys)
+    used = {1} | _places_of_words(question, PERSON_WORDS) | places_of([*question.tables_of(table), question.cue("AVG")])
+    return Parse(plan, frozenset(used) | groups.words | values.words | times.words) if groups.all else None
+
+
+def _number_like(question: DatedScene, adjective: str) -> int | None:
+    """Satisfied, `satisfaction`: the only number of the data that begins like the adjective."""
+    numbers = [view for view in question.schema.columns if view.numeric and not question.is_key(view.id)]
+    found = [view.id for view in numbers if any(_begin_alike(adjective, word) for word in view.words)]
+    return found[0] if len(found) == 1 else None
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    return min(len(one), len(other)) >= _SAME_BEGINNING and one[:_SAME_BEGINNING] == other[:_SAME_BEGINNING]
 
 
 def _best_score(question: DatedScene, column: int) -> float:
@@ -201,7 +279,7 @@ def one_per_other(question: DatedScene) -> Parse | None:
     if upper is None or lower is None or columns[upper.id].table != columns[lower.id].table or upper.id == lower.id:
         return None
     # A number with few values is a group of rows: students per grade.
-    if (columns[lower.id].source.distinct_count or 0) < _FEWEST_QUANTITIES:
+    if (columns[lower.id].source.distinct_count or 0) < FEWEST_QUANTITIES:
         return None
     table = columns[upper.id].table
     names = names_of(question, table)
@@ -218,9 +296,6 @@ def one_per_other(question: DatedScene) -> Parse | None:
     words |= frozenset() if first is None else frozenset(range(first.start, len(question.words)))
     order: list[tuple[Expr, bool]] = [] if first is None else [(ratio, first.tag in ("MAX", "MOST"))]
     return Parse(build_plan(question.schema, table, [*shown, ratio], where=times.filters, order=order), words)
-
-
-_FEWEST_QUANTITIES = 5
 
 
 def _is_number(expr: Expr, question: DatedScene) -> bool:

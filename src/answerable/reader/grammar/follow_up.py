@@ -32,22 +32,13 @@ from answerable.query.plan import (
     SelectItem,
     TextFunction,
 )
-from answerable.reader.grammar.clauses import (
-    DateBounds,
-    Dimension,
-    Words,
-    bounds_of,
-    date_column,
-    dimensions,
-    in_periods,
-    limit,
-    number_conditions,
-    time_bucket,
-    value_conditions,
-)
+from answerable.reader.grammar.clause_parts import Words
+from answerable.reader.grammar.conditions import limit, number_conditions, value_conditions
 from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
+from answerable.reader.grammar.dimensions import Dimension, dimensions
 from answerable.reader.grammar.follow_up_phrases import parse_phrase
 from answerable.reader.grammar.grammar import FILLERS, unexplained
+from answerable.reader.grammar.periods import DateBounds, bounds_of, date_column, in_periods, time_bucket
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.schema import Schema

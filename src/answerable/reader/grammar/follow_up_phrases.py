@@ -7,8 +7,8 @@ from answerable.query.headings import COUNT_ROWS
 from answerable.query.plan import Aggregate, ColumnRef, Expr, QueryPlan, SelectItem
 from answerable.query.row_source import rows_of
 from answerable.query.scope import scope_of
-from answerable.reader.grammar.clauses import names_of
 from answerable.reader.grammar.dated_scene import DatedScene, Parse
+from answerable.reader.grammar.dimensions import names_of
 from answerable.reader.linking.schema import Schema
 from answerable.reader.plans.draft_to_plan import column_ref
 

@@ -12,13 +12,24 @@ from answerable.reader.grammar.dated_scene import DatedScene, Parse
 from answerable.reader.grammar.everyday_forms import (
     from_lowest_to_highest,
     highest_of_each,
+    how_much_of_each,
+    how_often,
     one_per_other,
     share_of_part,
     this_or_that,
     trend,
     two_totals,
+    where_from,
 )
-from answerable.reader.grammar.measure_forms import duration, growth, overview, share, top, two_periods
+from answerable.reader.grammar.measure_forms import (
+    duration,
+    growth,
+    measure_per_quantity,
+    overview,
+    share,
+    top,
+    two_periods,
+)
 from answerable.reader.grammar.partner_forms import (
     bought_both,
     in_one_period_only,
@@ -37,7 +48,9 @@ from answerable.reader.grammar.row_forms import (
     most_common,
     unfinished,
 )
+from answerable.reader.grammar.selling import OFFERING, verb_of_sale
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
+from answerable.reader.linking.links import ValueMention
 from answerable.reader.linking.name_words import split_name
 from answerable.reader.plans.joins import NoPath
 
@@ -58,7 +71,11 @@ FORMS: tuple[Form, ...] = (
     two_totals,
     from_lowest_to_highest,
     one_per_other,
+    measure_per_quantity,
     trend,
+    where_from,
+    how_often,
+    how_much_of_each,
     highest_of_each,
     duration,
     more_than_average,
@@ -82,10 +99,12 @@ PLAIN_FORMS: frozenset[Form] = frozenset(
 _FILLER_WORDS = """
 get got did make made big high large come up our develop look percent percentage euro euros eur dollars usd
 value first compare compared vs versus with still yet single ever nobody take takes days hours day hour total
-names name please number place placed pay live lives comes often later anything anywhere everything us
+names name please number place placed pay live lives comes often later anything anywhere everything us here
 """
 FILLERS = frozenset(_FILLER_WORDS.split())
 """Words that a form need not account for."""
+
+_WRAPPERS = frozenset({"member", "members", "piece", "range", "list"})
 
 _CUE_TAGS_TO_USE = frozenset(
     [
@@ -137,16 +156,18 @@ def parse_question(question: DatedScene) -> FormParse | None:
         timely = is_timely(question, form)
         if timely or not _is_ambiguous(question, parse, form):
             # The first form that explains all words decides. If it loses "per month", no more general form is tried.
-            return FormParse(parse, form, timely) if _keeps_buckets(question, parse.plan) else None
+            whole = Parse(parse.plan, parse.words | _idle_places(question))
+            return FormParse(whole, form, timely) if _keeps_buckets(question, parse.plan) else None
     return None
 
 
 def unexplained(question: DatedScene, used: frozenset[int]) -> list[str]:
     """Content words that no part of the reading accounts for."""
     left = []
+    idle = _idle_places(question)
     compared = any(cue.start in used for cue in question.cues("GT", "LT", "GE", "LE"))
     for place, (token, tag) in enumerate(zip(question.scene.tokens, question.scene.tags, strict=True)):
-        if place in used or token.kind == "mark" or place in question.time_places:
+        if place in used or token.kind == "mark" or place in question.time_places or place in idle:
             continue
         plain = token.lower in STOPWORDS or token.lower in GENERIC or token.lower in FILLERS
         must_be_used = token.kind in ("number", "date", "quoted") or tag in _CUE_TAGS_TO_USE
@@ -155,6 +176,22 @@ def unexplained(question: DatedScene, used: frozenset[int]) -> list[str]:
         if must_be_used or (not plain and tag in ("O", "TAB", "COL", "NUM")):
             left.append(token.text)
     return left
+
+
+def _idle_places(question: DatedScene) -> frozenset[int]:
+    """Places of words that say no more than another one does: a *member of* staff, things that we *sell*, and "sold"
+    beside the measure that says what of sales is meant."""
+    words, tags = question.words, question.scene.tags
+    wrapped = {place for place, word in enumerate(words) if word in _WRAPPERS and tags[place + 1 : place + 2] == ["OF"]}
+    asks_amount = question.cue("MUCH", "MOST", "LEAST", "COUNT") is not None
+    offered = {
+        place for place, word in enumerate(words) if word in OFFERING and words[max(0, place - 1) : place] == ["we"]
+    }
+    sold = verb_of_sale(words) if question.measured is not None else None
+    if question.measured is not None:
+        wrapped |= {cue.end for cue in question.cues("MAX", "MIN") if words[cue.end : cue.end + 1] == ["performing"]}
+    places = wrapped | (set() if asks_amount else offered) | set(sold or ())
+    return frozenset(place for place in places if tags[place] in ("O", "IN", "THE"))
 
 
 def is_timely(question: DatedScene, form: Form) -> bool:
@@ -180,6 +217,16 @@ def _drops_group(question: DatedScene, parse: Parse) -> bool:
     return False
 
 
+def _is_in_two_columns(question: DatedScene, plan: QueryPlan, value: ValueMention) -> bool:
+    """Whether the data leaves open which column is compared. Of the table that the question names, its own column is:
+    "stores in Poland" are not those of customers in Poland."""
+    schema = question.schema
+    columns = {rival.column for rival in question.rivals(value) if rival.score >= value.score}
+    named = {mention.id for mention in question.tables} & {schema.table_ids.get(plan.entity)}
+    own = {column for column in columns if schema.columns[column].table in named}
+    return len(own or columns) > 1
+
+
 def _is_year(key: Expr) -> bool:
     return isinstance(key, ColumnRef) and split_name(key.column)[-1:] in (("year",), ("yr",))
 
@@ -189,10 +236,7 @@ def _is_ambiguous(question: DatedScene, parse: Parse, form: Form) -> bool:
     holds, text that is no value of the data, or a second sentence."""
     if question.cue("EITHER", "DISTINCT", "RESPECT") is not None and form is not overview:
         return True
-    in_two_columns = any(
-        len({rival.column for rival in question.rivals(value) if rival.score >= value.score}) > 1
-        for value in question.values
-    )
+    in_two_columns = any(_is_in_two_columns(question, parse.plan, value) for value in question.values)
     free_text = any(value.score < 0.85 for value in question.scene.values)
     second_sentence = "after_mark" in question.scene.clause
     unused_cue = any(cue.tag in ("EACH", "EITHER") and cue.start not in parse.words for cue in question.scene.cues)

@@ -9,36 +9,30 @@ from datetime import date
 from answerable.query.plan import (
     Aggregate,
     Arithmetic,
+    Bucket,
     Constant,
     DateDifference,
     Expr,
     MeasureRef,
     ScalarQuery,
 )
-from answerable.reader.grammar.clauses import (
-    Calculation,
-    Conditions,
-    DateBounds,
-    Words,
-    calculation,
-    date_column,
-    dimensions,
-    limit,
-    number_conditions,
-    ranked_dimension,
-    time_bucket,
-    time_conditions,
-    value_conditions,
-    within,
-)
+from answerable.reader.grammar.calculations import Calculation, calculation
+from answerable.reader.grammar.clause_parts import Conditions, Words
+from answerable.reader.grammar.conditions import limit, number_conditions, value_conditions
 from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
+from answerable.reader.grammar.dimensions import Dimension, dimensions, people_by_verb, per_quantity, ranked_dimension
 from answerable.reader.grammar.measure_expressions import is_money, restricted, written_out
+from answerable.reader.grammar.periods import DateBounds, date_column, time_bucket, time_conditions, within
+from answerable.reader.grammar.scale_columns import scale_column
+from answerable.reader.grammar.selling import sales_measure
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention
 from answerable.reader.plans.draft_to_plan import all_of, build_plan, column_ref
 from answerable.reader.time.date_phrases import DateSpan
 
 _EXTREMES = ("MAX", "MIN", "MOST", "LEAST")
+_PERIODS = frozenset({"day", "week", "month", "quarter", "year"})
+_JUDGED = frozenset({"best", "top", "worst", "biggest", "largest", "smallest", "strongest", "weakest"})
 _DESCENDING = frozenset({"MAX", "MOST"})
 # A decimal number in front of the division, so that no database divides two integers.
 _HUNDRED = Constant(value=100.0)
@@ -71,6 +65,30 @@ def overview(question: DatedScene) -> Parse | None:
     return Parse(plan, words | sorting_words)
 
 
+def measure_per_quantity(question: DatedScene) -> Parse | None:
+    """Sales per square metre by store: the measure of each thing, divided by a number that the thing has."""
+    main = calculation(question)
+    quantities = [m for cue in question.cues("EACH") if (m := per_quantity(question, cue)) is not None]
+    if main is None or len(quantities) != 1:
+        return None
+    schema, quantity = question.schema, quantities[0]
+    owner = schema.columns[quantity.id].table
+    groups = dimensions(question, main.table, main.words)
+    times = time_conditions(question, main.table)
+    key = schema.tables[owner].key
+    # Only the things themselves have the number once: a region would need the sum over its stores.
+    if times is None or len(groups.all) != 1 or key is None or column_ref(schema, key) not in groups.keys:
+        return None
+    of = Aggregate(function="max", of=column_ref(schema, quantity.id))
+    ratio = Arithmetic(op="/", left=main.expr, right=of)
+    values = value_conditions(question, main.table)
+    where = [*values.filters, *times.filters]
+    plan = build_plan(schema, main.table, [*groups.shown, ratio], where=where, group=groups.keys)
+    per = [cue for cue in question.cues("EACH") if cue.end == quantity.start]
+    words = main.words | groups.words | times.words | values.words | places_of([quantity, *per])
+    return Parse(plan, words)
+
+
 def _is_asked_first(question: DatedScene, main: Calculation) -> bool:
     """The average age for each city: columns keep the order of the question. Where the catalog has measures, and where
     rows are counted, the dimension comes first, as in a report."""
@@ -100,12 +118,13 @@ def top(question: DatedScene) -> Parse | None:
     if cue is None or (question.cue("EACH") and question.tables):
         return None
     ranked = question.measured
-    main = _number_of(question, cue) if ranked is None else calculation(question)
+    main = _number_of(question, cue) or _best_by_sales(question, cue) if ranked is None else calculation(question)
     if main is None:
         return None
     by = [c for c in question.cues("BY") if ranked is not None and 0 <= ranked.start - c.end <= 1]
     words = main.words | places_of([cue, *by])
-    target = ranked_dimension(question, main.table, words)
+    target = _ranked_periods(question, main.table) or ranked_dimension(question, main.table, words)
+    target = target or people_by_verb(question, main.table)
     times = time_conditions(question, main.table)
     if target is None or times is None:
         return None
@@ -125,6 +144,33 @@ def top(question: DatedScene) -> Parse | None:
     )
     words |= target.words | times.words | rows.words | places_of(again) | values.words
     return Parse(plan, words)
+
+
+def _ranked_periods(question: DatedScene, table: int) -> Dimension | None:
+    """The best *month*, which *year* had the most."""
+    if question.spans("bucket") and question.cue("EACH", "BY") is None and (bucket := time_bucket(question, table)):
+        return Dimension((bucket.expr,), (bucket.expr,), bucket.words)
+    dated = date_column(question, table)
+    for place, word in enumerate(question.words):
+        after = any(cue.end == place for cue in question.cues(*_EXTREMES)) or question.words[place - 1] == "which"
+        if after and dated is not None and word in _PERIODS and place not in question.time_places:
+            period = Bucket.model_validate({"unit": word, "of": column_ref(question.schema, dated.column)})
+            return Dimension((period,), (period,), dated.words | {place})
+    return None
+
+
+def _best_by_sales(question: DatedScene, cue: Cue) -> Calculation | None:
+    """Our best customers, the biggest spender: things that nothing of their own ranks are ranked by sales."""
+    schema = question.schema
+    word = question.words[cue.start]
+    if word not in _JUDGED or len(question.tables) != 1 or question.columns():
+        return None
+    table = question.tables[0]
+    measure = sales_measure([one for one, _ in schema.measures])
+    if measure is None or table.start != cue.end or scale_column(schema, table.id, word) is not None:
+        return None
+    found = schema.measures[measure][0]
+    return Calculation(MeasureRef(name=found.name), schema.table_ids[found.table], frozenset())
 
 
 def _number_of(question: DatedScene, cue: Cue) -> Calculation | None:
@@ -279,10 +325,14 @@ def share(question: DatedScene) -> Parse | None:
         return None
     words |= times.words | values.words
     groups = dimensions(question, table.id, words)
+    bucket = time_bucket(question, table.id)
+    periods = [] if bucket is None else [bucket.expr]
+    words |= bucket.words if bucket else frozenset()
     part = Arithmetic(op="*", left=_HUNDRED, right=Aggregate(function="count", where=condition))
     ratio = Arithmetic(op="/", left=part, right=Aggregate(function="count"))
-    select = [*groups.shown, ratio]
-    plan = build_plan(question.schema, table.id, select, where=times.filters, group=groups.keys)
+    select, order = [*periods, *groups.shown, ratio], [(period, False) for period in periods]
+    keys = [*periods, *groups.keys]
+    plan = build_plan(question.schema, table.id, select, where=times.filters, group=keys, order=order)
     return Parse(plan, words | groups.words)
 
 

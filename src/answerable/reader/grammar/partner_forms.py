@@ -11,27 +11,21 @@ from answerable.query.plan import (
     Compare,
     Constant,
     Expr,
+    Filter,
+    InList,
     InQuery,
     Join,
     QueryPlan,
     SelectItem,
 )
-from answerable.reader.grammar.clauses import (
-    ColumnUse,
-    DateBounds,
-    Dimension,
-    Words,
-    compared_column,
-    limit,
-    names_of,
-    numeric_column,
-    table_dimension,
-    time_conditions,
-    value_conditions,
-    within,
-)
+from answerable.reader.grammar.calculations import numeric_column
+from answerable.reader.grammar.clause_parts import ColumnUse, Words
+from answerable.reader.grammar.conditions import compared_column, limit, value_conditions
 from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
+from answerable.reader.grammar.dimensions import Dimension, names_of, people_by_verb, table_dimension
+from answerable.reader.grammar.periods import DateBounds, time_conditions, within
 from answerable.reader.linking.cues import Cue
+from answerable.reader.linking.everyday_words import CONNECTING_VERBS
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.scene import comparison_at
 from answerable.reader.plans.draft_to_plan import build_plan, column_ref, equals
@@ -174,12 +168,19 @@ def never(question: DatedScene) -> Parse | None:
         return None
     left, right = path[0].pairs[0]
     values = value_conditions(question, entity.id)
-    inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=values.filters, extra=[other])
+    # Business customers who never ordered: what describes the things themselves is no part of what they lack.
+    own = [test for test in values.filters if _is_about(test, schema.tables[entity.id].name)]
+    where = [test for test in values.filters if test not in own]
+    inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=where, extra=[other])
     condition = InQuery(left=column_ref(schema, left), plan=inner, negated=True)
     count = question.cue("COUNT")
     shown: list[Expr] = [_COUNT_ROWS] if count else names
     words = places_of([entity, mention, count, *question.cues("NEG")]) | values.words | {negation}
-    return Parse(build_plan(schema, entity.id, shown, where=[condition]), words)
+    return Parse(build_plan(schema, entity.id, shown, where=[condition, *own]), words)
+
+
+def _is_about(test: Filter, table: str) -> bool:
+    return isinstance(test, Compare | InList) and isinstance(test.left, ColumnRef) and test.left.table == table
 
 
 def _lacking_table(question: DatedScene, entity: Mention, negation: int) -> tuple[int, Mention] | None:
@@ -252,8 +253,9 @@ def with_most(question: DatedScene) -> Parse | None:
         order=[(_COUNT_ROWS, cue.tag in ("MOST", "COMMON"))],
         limit=rows.rows,
     )
+    verbs = {p for p, w in enumerate(question.words) if w in CONNECTING_VERBS and question.scene.tags[p] == "O"}
     words = places_of([cue, counted]) | dimension.words | times.words | values.words | rows.words
-    return Parse(plan, words)
+    return Parse(plan, words | verbs)
 
 
 def _ranked_things(question: DatedScene) -> tuple[Dimension, Mention] | None:
@@ -266,6 +268,9 @@ def _ranked_things(question: DatedScene) -> tuple[Dimension, Mention] | None:
             thing, counted = counted, thing
         dimension = table_dimension(question, thing)
         return None if dimension is None else (dimension, counted)
+    people = people_by_verb(question, question.tables[0].id) if len(question.tables) == 1 else None
+    if people is not None:
+        return people, question.tables[0]
     groups = [m for m in question.columns() if not question.schema.columns[m.id].numeric]
     if len(question.tables) != 1 or not groups or question.schema.columns[groups[0].id].table != question.tables[0].id:
         return None

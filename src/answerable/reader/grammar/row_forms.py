@@ -3,6 +3,8 @@
 Each form returns a plan with the words that it uses, or None if the question does not have this form.
 """
 
+from collections.abc import Sequence
+
 from answerable.core.words import stem
 from answerable.query.plan import (
     Aggregate,
@@ -11,21 +13,19 @@ from answerable.query.plan import (
     IsNull,
     ScalarQuery,
 )
-from answerable.reader.grammar.clauses import (
-    ColumnUse,
-    compared_column,
-    limit,
-    names_of,
-    number_conditions,
-    numeric_column,
-    time_conditions,
-    value_conditions,
-)
+from answerable.reader.grammar.calculations import numeric_column
+from answerable.reader.grammar.clause_parts import ColumnUse
+from answerable.reader.grammar.conditions import compared_column, limit, number_conditions, value_conditions
 from answerable.reader.grammar.dated_scene import COLUMN_NAMED, DatedScene, Parse, places_of
+from answerable.reader.grammar.dimensions import names_of
+from answerable.reader.grammar.periods import time_conditions
+from answerable.reader.grammar.scale_columns import pay_column, price_column, scale_column
 from answerable.reader.linking.cues import Cue
+from answerable.reader.linking.everyday_words import PERSON_WORDS
+from answerable.reader.linking.links import Mention
 from answerable.reader.linking.scales import is_descending
 from answerable.reader.linking.scene import is_row_word
-from answerable.reader.linking.schema import ColumnView
+from answerable.reader.linking.schema import ColumnView, Schema, TableView
 from answerable.reader.plans.draft_to_plan import build_plan, column_ref
 
 # Stems in the names of dates on which something ends: `resolved_at`, `shipped_on`.
@@ -86,6 +86,7 @@ def missing_value(question: DatedScene) -> Parse | None:
         return None
     schema, table = question.schema, question.tables[0]
     own = [m for m in question.columns() if schema.columns[m.id].table == table.id]
+    own = [m for m in own if schema.columns[m.id].source.type != "boolean"]
     near = min(own, key=lambda m: (max(m.start - cue.end, cue.start - m.end), -m.score), default=None)
     times = time_conditions(question, table.id)
     if near is None or times is None or (cue in lacking and not 0 <= near.start - cue.end <= 1):
@@ -145,14 +146,15 @@ def most_common(question: DatedScene) -> Parse | None:
 
 def first_rows(question: DatedScene) -> Parse | None:
     """The most expensive product: rows sorted by a column of their own; or the extremes of that column."""
-    cues = question.cues("MAX", "MIN", "OLD", "YOUNG")
+    cues = question.cues("MAX", "MIN", "OLD", "YOUNG") or _after_verb(question)
     if not cues or question.measure is not None:
         return None
     schema = question.schema
-    entity = question.tables[0].id if question.tables else _owner_of_number(question)
+    owners = (_owner_of_number(question), _owner_of_date(question))
+    entity = question.tables[0].id if question.tables else next((table for table in owners if table is not None), None)
     if entity is None:
         return None
-    compared = compared_column(question, entity, temporal=True)
+    compared = _ranked_column(question, entity, cues)
     names = names_of(question, entity)
     times = time_conditions(question, entity)
     if compared is None or not names or times is None:
@@ -178,6 +180,43 @@ def first_rows(question: DatedScene) -> Parse | None:
     return Parse(plan, words | rows.words)
 
 
+def _after_verb(question: DatedScene) -> list[Cue]:
+    """Earns the most, costs the least: the verb names the column."""
+    named = {m.end for m in question.columns() if question.schema.columns[m.id].numeric and not question.is_key(m.id)}
+    tables = [mention.id for mention in question.tables[:1]]
+    return [
+        cue
+        for cue in question.cues("MOST", "LEAST")
+        if named & {cue.start, cue.start - 1}
+        or any(scale_column(question.schema, table, _verb_before(question, cue)) is not None for table in tables)
+    ]
+
+
+def _verb_before(question: DatedScene, cue: Cue) -> str:
+    before = [word for word in question.words[max(0, cue.start - 2) : cue.start] if word != "the"]
+    return before[-1] if before else ""
+
+
+def _ranked_column(question: DatedScene, table: int, cues: Sequence[Cue]) -> ColumnUse | None:
+    """The column that is named; else the one that the superlative asks for by itself (the priciest)."""
+    named = compared_column(question, table, temporal=True)
+    said = named is not None and any(
+        m.score >= COLUMN_NAMED for m in question.scene.columns[named.column] if m.start in named.words
+    )
+    if not said:
+        places = frozenset(place for cue in cues for place in range(cue.start, cue.end))
+        verbs = [_verb_before(question, cue) for cue in cues if cue.tag in ("MOST", "LEAST")]
+        places |= {place for place, word in enumerate(question.words) if word in verbs}
+        columns = {scale_column(question.schema, table, question.words[place]) for place in places} - {None}
+        if len(columns) == 1:
+            named = ColumnUse(next(iter(columns)) or 0, places)
+    if named is None:
+        return None
+    # "The largest store by space".
+    by = [cue for cue in question.cues("BY") if cue.end in named.words]
+    return ColumnUse(named.column, named.words | places_of(by))
+
+
 def _asks_for_the_number(question: DatedScene, column: int, extreme: Cue, rows: int) -> bool:
     """The highest total of an invoice, but neither the invoice with the highest total nor who has it."""
     named = [m for m in question.scene.links.columns if m.id == column and m.score >= COLUMN_NAMED]
@@ -187,6 +226,8 @@ def _asks_for_the_number(question: DatedScene, column: int, extreme: Cue, rows: 
     # "The largest store by space", "the latest product that we launched": the thing stands before its number.
     number = min((m.start for m in named), default=0)
     rows_first = any(table.start < extreme.start or table.end < number for table in question.tables)
+    # "The longest serving employee": the column describes the rows.
+    rows_first = rows_first or any(mention.end == table.start for mention in named for table in question.tables)
     judged = question.words[extreme.start] in ("best", "worst", "top")
     asked_of_rows = question.scene.asks_who or question.words[0] in ("whose", "which") or rows != 1 or judged
     return said and not rows_first and not asked_of_rows
@@ -201,7 +242,7 @@ def _owner_of_number(question: DatedScene) -> int | None:
 def listing(question: DatedScene) -> Parse | None:
     """Things by name, with conditions on values, numbers and dates."""
     schema = question.schema
-    entity = question.tables[0].id if question.tables else _owner_of_date(question)
+    entity = question.tables[0].id if question.tables else _owner_of_condition(question)
     shown = [] if entity is None else names_of(question, entity)
     if entity is None or not shown or question.cue("COUNT", "AVG", "SUM", "EACH", "MAX", "MIN"):
         return None
@@ -219,6 +260,8 @@ def listing(question: DatedScene) -> Parse | None:
         return None
     names = [m for m in question.columns() if column_ref(schema, m.id) in shown]
     words = places_of([*question.tables_of(entity), *names]) | times.words | numbers.words | values.words
+    if schema.tables[entity].people:
+        words |= {place for place, word in enumerate(question.words) if word in PERSON_WORDS}
     plan = build_plan(schema, entity, shown, where=where)
     key = schema.tables[entity].key
     # A row that has several partners is listed once.
@@ -228,10 +271,43 @@ def listing(question: DatedScene) -> Parse | None:
     return Parse(plan, words)
 
 
+def _owner_of_condition(question: DatedScene) -> int | None:
+    """All footwear, who are our store managers, who makes more than 60k: the table of the date, of the values, or of
+    the pay that the question is about."""
+    schema = question.schema
+    dated = _owner_of_date(question)
+    if dated is not None or question.dates:
+        return dated
+    owners = {schema.columns[rival.column].table for value in question.values for rival in question.rivals(value)}
+    if not owners and question.free_numbers:
+        people = question.scene.asks_who
+        priced = [table for table in schema.tables if table.people == people and _is_named(schema, table)]
+        column_of = pay_column if people else price_column
+        owners = {table.id for table in priced if column_of(schema, table.id) is not None}
+    asked = {schema.columns[m.id].table for m in question.columns() if m.id != _display_of(question, m)}
+    return next(iter(owners)) if len(owners) == 1 and asked <= owners else None
+
+
+def _is_named(schema: Schema, table: TableView) -> bool:
+    return any(schema.columns[column].source.type == "text" for column in table.row_names)
+
+
+def _display_of(question: DatedScene, mention: Mention) -> int | None:
+    """The column that names the rows of the table: "names of everyone" says no more than "everyone"."""
+    return question.schema.tables[question.schema.columns[mention.id].table].display
+
+
 def _owner_of_date(question: DatedScene) -> int | None:
     """Who was hired: the table of the only date that is named."""
     columns = question.schema.columns
-    owners = {columns[m.id].table for m in question.columns() if columns[m.id].temporal}
+    named = question.columns()
+    # "Joined the company" says more than "joined".
+    longest = [
+        m
+        for m in named
+        if not any(m.start >= n.start and m.end <= n.end and m.end - m.start < n.end - n.start for n in named)
+    ]
+    owners = {columns[m.id].table for m in longest if columns[m.id].temporal}
     return owners.pop() if len(owners) == 1 else None
 
 

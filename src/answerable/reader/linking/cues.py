@@ -42,7 +42,7 @@ _PHRASES: dict[str, str] = {
     "didn't|cannot|can't|wasn't|weren't|do not|does not|did not|have not|has not|are not|is not|was not|not have|"
     "do not have|does not have|did not have|not any|do not have any|don't have|don't have any|but not|has no|have no|"
     "rather than|apart from|besides|hadn't|won't|no longer|outside|instead of|exclude|none|nobody|no one|nothing|"
-    "not a single|anywhere other than|anything but",
+    "not a single|anywhere other than|anything but|anywhere but|everything but|everyone but|all but|aside from|non",
     "BOTH": "both|as well as|and also|also|not only|but also",
     "EITHER": "either|or",
     "AND": "and|&|but|along with|together with",
@@ -74,7 +74,8 @@ _PHRASES: dict[str, str] = {
     "NULL": "missing|null|empty|blank|unknown|unspecified",
     "SAME": "same|the same|shared by|in common|share",
     "DIFFER": "difference|the difference|difference between|differ",
-    "SHARE": "percentage|percent|share|proportion|ratio|fraction|percentage of|share of|proportion of|what share of",
+    "SHARE": "percentage|percent|share|proportion|ratio|fraction|percentage of|share of|proportion of|what share of|"
+    "what part of|what fraction of",
     "GROW": "grew|growth|grown|grow|increase|increased|rise|rose|growing|grows",
     "WH": "what|which|who|whom|how|what are|what is|which are|who are|who is|what were|what was",
     "VERB": "list|show|find|give|return|tell|display|get|provide|present|report|give me|show me|tell me|state|select|"
@@ -123,6 +124,10 @@ def _table() -> dict[str, list[tuple[tuple[str, ...], str]]]:
 _BY_FIRST_WORD = _table()
 
 
+def cue_words() -> frozenset[str]:
+    return frozenset(word for options in _BY_FIRST_WORD.values() for phrase, _ in options for word in phrase)
+
+
 def find_cues(tokens: tuple[QuestionToken, ...]) -> list[Cue]:
     """The cues from left to right; of overlapping ones the longest."""
     words = [token.lower if token.kind in ("word", "mark") else "" for token in tokens]
@@ -142,6 +147,9 @@ _COMPARATIVES = {"more": "GT", "less": "LT", "fewer": "LT"}
 
 
 def _cue_at(words: list[str], place: int) -> Cue | None:
+    # "No. 1" is a number, no negation.
+    if words[place : place + 3] == ["no", ".", ""]:
+        return None
     # "More orders than": the noun stands between the two words of the comparison.
     if words[place] in _COMPARATIVES and words[place + 2 : place + 3] == ["than"]:
         return Cue(_COMPARATIVES[words[place]], place, place + 1)

@@ -127,7 +127,7 @@ friday saturday sunday spring summer autumn fall winter today yesterday tomorrow
 got gets getting let lets want wanted need needs like likes look looking think thought say says said mean means
 break breaks broken split down up out off over back far anything something nothing everything whole lot lots bit plus
 minus half double twice once again ever yet still even only please thanks thank hello hi hey ok okay whats thats
-us them theirs ours mine higher lower highest lowest most least more less fewer fewest first last next previous
+us them theirs ours mine earth higher lower highest lowest most least more less fewer fewest first last next previous
 better worse worst best top bottom biggest largest smallest greatest change changed changing going goes went come comes
 came happen happened year years month months day days date dates time times each every per number numbers count counts
 """
@@ -146,6 +146,10 @@ def _everyday() -> dict[str, tuple[str, ...]]:
         for word in words.split():
             found.setdefault(word, {}).update(dict.fromkeys(map(stem, _NAMES[kind].split())))
     return {word: tuple(names) for word, names in found.items()}
+
+
+def everyday_words() -> frozenset[str]:
+    return frozenset(_everyday())
 
 
 def everyday_names(word: str, stemmed: str) -> tuple[str, ...]:
@@ -170,7 +174,7 @@ portuguese:Portugal qatari:Qatar romanian:Romania russian:Russia saudi:Saudi_Ara
 singaporean:Singapore slovak:Slovakia slovenian:Slovenia spanish:Spain swedish:Sweden swiss:Switzerland syrian:Syria
 taiwanese:Taiwan thai:Thailand tunisian:Tunisia turkish:Turkey ukrainian:Ukraine uruguayan:Uruguay
 venezuelan:Venezuela vietnamese:Vietnam welsh:Wales us:USA|United_States usa:US|United_States
-america:USA|United_States|US uk:United_Kingdom|Britain britain:United_Kingdom|UK states:USA|United_States
+america:USA|United_States|US uk:United_Kingdom|Britain|GB britain:United_Kingdom|UK states:USA|United_States
 holland:Netherlands
 """
 

@@ -13,6 +13,7 @@ wheres where's lets let's im i'm ive i've its it's
 """
 STOPWORDS = frozenset(_STOPWORDS.split())
 """Words that need no counterpart in the data."""
+PERIODS = frozenset({"day", "days", "week", "weeks", "month", "months", "quarter", "quarters", "year", "years"})
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "old": ("age", "birthday", "birth"),

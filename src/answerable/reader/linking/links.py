@@ -1,7 +1,7 @@
 """Mentions: which phrases of the question may name which tables, columns, measures and values."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -31,6 +31,12 @@ _LIKE_SLOPE = 0.6
 _MOST_LIKE_QUALITY = 0.65
 # An everyday word names a class of columns: "spend" any amount of money. Which one is left to the fitted models.
 _CLASS_QUALITY = 0.5
+_NATION_QUALITY = 0.9
+# How well a word fits a value that has it among others.
+_PART_OF_VALUE = 0.74
+_MOST_PART_WORDS = 3
+_MOST_PARTS = 12
+_LEAST_PART = 3
 # "Who" asks for people, whatever they are called here.
 _PERSON_QUALITY = 0.5
 # Data has M and F where people say women: no synonym list of a catalog covers that.
@@ -50,6 +56,8 @@ class Mention:
     end: int
     score: float
     """The share of the name that was said, less for synonyms and shortened names."""
+    guessed: bool = False
+    """A word of it only comes near to the name in meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +71,24 @@ class ValueMention:
 
 
 @dataclass(frozen=True, slots=True)
+class PartOfValues:
+    """Tokens `start` to `end` are a part of longer values of the column: the Marlboro machines, horror films."""
+
+    start: int
+    end: int
+    column: int
+    text: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Links:
     tables: tuple[Mention, ...]
     columns: tuple[Mention, ...]
     measures: tuple[Mention, ...]
     values: tuple[ValueMention, ...]
+    parts: tuple[PartOfValues, ...] = ()
+    """Only where words are also linked by meaning."""
 
     def covered(self) -> set[int]:
         """Tokens that some link explains."""
@@ -97,10 +118,18 @@ def link(question: TokenizedQuestion, schema: Schema, values: ValueLookup, *, gu
         tuple(by_kind["column"]),
         tuple(by_kind["measure"]),
         tuple(_values(question, schema, values)),
+        tuple(_parts_of_values(question, schema, values)) if guessing else (),
     )
 
 
-_Positions = dict[str, dict[int, float]]
+class _Quality(NamedTuple):
+    """How surely a word says a stem, and whether that is a guess at what it means."""
+
+    share: float
+    guessed: bool
+
+
+_Positions = dict[str, dict[int, _Quality]]
 
 
 def _positions(tokens: Sequence[QuestionToken], schema: Schema, guessing: bool) -> _Positions:
@@ -109,10 +138,13 @@ def _positions(tokens: Sequence[QuestionToken], schema: Schema, guessing: bool) 
     for place, token in enumerate(tokens):
         if token.kind != "word":
             continue
-        forms = (*_forms(token, schema), *(_guessed_forms(token, schema) if guessing else ()))
+        forms = [(form, _Quality(share, False)) for form, share in _forms(token, schema)]
+        if guessing:
+            forms += [(form, _Quality(share, True)) for form, share in _guessed_forms(token, schema)]
         for form, quality in forms:
-            known = found[form]
-            known[place] = max(quality, known.get(place, 0.0))
+            known = found[form].get(place)
+            if known is None or known.share < quality.share:
+                found[form][place] = quality
     return found
 
 
@@ -128,13 +160,17 @@ def _forms(token: QuestionToken, schema: Schema) -> Iterator[tuple[str, float]]:
     if token.lower.endswith("s") and token.lower[:-1] != token.stem and token.lower[:-1] in schema.by_stem:
         yield token.lower[:-1], 0.95
     if token.stem not in schema.by_stem and token.lower not in STOPWORDS and len(token.stem) >= 4:
-        yield from _near_forms(token.stem, schema)
+        yield from near_forms(token.stem, schema)
 
 
 def _guessed_forms(token: QuestionToken, schema: Schema) -> Iterator[tuple[str, float]]:
     for name in everyday_names(token.lower, token.stem):
         if name in schema.by_stem:
             yield name, _CLASS_QUALITY
+    for nation in nations_of(token.lower) or nations_of(token.stem):
+        # A column may be about a nation: the sales in Japan, which the Japanese bought.
+        if stem(nation.lower()) in schema.by_stem:
+            yield stem(nation.lower()), _NATION_QUALITY
     if token.lower in PERSON_WORDS:
         yield from ((name, _PERSON_QUALITY) for name in schema.person_stems)
     if token.stem not in schema.by_stem and not needs_no_link(token.lower):
@@ -152,7 +188,7 @@ def _like_forms(token: QuestionToken, schema: Schema) -> Iterator[tuple[str, flo
             yield name, min(_MOST_LIKE_QUALITY, _LIKE_BASE + _LIKE_SLOPE * similarity)
 
 
-def _near_forms(word: str, schema: Schema) -> Iterator[tuple[str, float]]:
+def near_forms(word: str, schema: Schema) -> Iterator[tuple[str, float]]:
     """Other derivations of the word (nation, nationality) and misspellings of a name."""
     # Comparing a word with every name would be slow, so the first three letters must agree.
     for known in schema.by_prefix.get(word[:3], ()):
@@ -176,7 +212,7 @@ def _shared_prefix(left: str, right: str) -> int:
 def _mentions(
     target: SchemaElement,
     variants: Iterable[Variant],
-    positions: Mapping[str, Mapping[int, float]],
+    positions: _Positions,
     least: float,
 ) -> list[Mention]:
     """The places where the target is named; of overlapping ones the fullest, then the most compact."""
@@ -186,7 +222,7 @@ def _mentions(
     for window in windows:
         if all(window.end <= other.start or window.start >= other.end for other in chosen):
             chosen.append(window)
-    return [Mention(target.kind, target.id, w.start, w.end, w.score) for w in chosen]
+    return [Mention(target.kind, target.id, w.start, w.end, w.score, w.guessed) for w in chosen]
 
 
 class _Window(NamedTuple):
@@ -194,9 +230,10 @@ class _Window(NamedTuple):
     matched: int
     start: int
     end: int
+    guessed: bool
 
 
-def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]], least: float) -> Iterator[_Window]:
+def _windows(variant: Variant, positions: _Positions, least: float) -> Iterator[_Window]:
     places = sorted(
         (place, index, quality)
         for index, stem_ in enumerate(variant.stems)
@@ -208,16 +245,18 @@ def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]], lea
     for first, (start, _, _) in enumerate(places):
         gained: dict[int, float] = {}
         used: dict[int, int] = {}
+        guessed = False
         for place, index, quality in places[first:]:
             if place >= start + reach:
                 break
             # Each word of the name and each word of the question counts once.
             if index not in gained and place not in used:
-                gained[index] = quality * variant.weights[index]
+                gained[index] = quality.share * variant.weights[index]
                 used[place] = index
+                guessed = guessed or quality.guessed
         score = variant.strength * sum(gained.values()) / total
         if score >= least:
-            yield _Window(round(score, 4), len(used), start, max(used) + 1)
+            yield _Window(round(score, 4), len(used), start, max(used) + 1, guessed)
 
 
 def _values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) -> Iterator[ValueMention]:
@@ -241,6 +280,38 @@ def _values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) ->
             if last.kind == "mark" or _is_filler(last) or (end == start + 1 and token.kind == "number"):
                 continue
             yield from _hits(schema, values, question.span_text(start, end), start, end, quoted=False)
+
+
+def _parts_of_values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) -> Iterator[PartOfValues]:
+    tokens = question.tokens
+    taken: set[int] = set()
+    for length in range(_MOST_PART_WORDS, 0, -1):
+        for start in range(len(tokens) - length + 1):
+            places = range(start, start + length)
+            if not taken.isdisjoint(places) or not all(_may_be_part(tokens[place], schema) for place in places):
+                continue
+            text = question.span_text(start, start + length)
+            by_column: dict[int, list[str]] = defaultdict(list)
+            for hit in values.find(text, limit=_MOST_PARTS, least=_PART_OF_VALUE):
+                column = schema.column_of(hit.table, hit.column)
+                if column is not None and _has_words(hit.value, text):
+                    by_column[column].append(hit.value)
+                    taken.update(places)
+            for column, found in by_column.items():
+                yield PartOfValues(start, start + length, column, text, tuple(found))
+
+
+def _has_words(value: str, text: str) -> bool:
+    """Whether all words of the text are words of the value, apart from their endings."""
+    return {stem(word) for word in text.lower().split()} <= {
+        stem(word.strip(".,;:()")) for word in value.lower().split()
+    }
+
+
+def _may_be_part(token: QuestionToken, schema: Schema) -> bool:
+    if token.kind != "word" or token.value is not None or len(token.lower) < _LEAST_PART:
+        return False
+    return token.capital or not (needs_no_link(token.lower) or token.stem in schema.by_stem)
 
 
 def _parts_of_quote(

@@ -1,7 +1,7 @@
 """Names of tables and columns as people say them: `Flight_number`, `custid` and `fname` split and spelled out."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from answerable.core.words import stem
 
@@ -59,6 +59,15 @@ ABBREVIATIONS: dict[str, tuple[str, ...]] = {
     "ave": ("average",),
     "std": ("standard",),
     "tot": ("total",),
+    "mo": ("month",),
+    "mnth": ("month",),
+    "hum": ("humidity",),
+    "wt": ("weight",),
+    "ht": ("height",),
+    "dte": ("date",),
+    "jp": ("japan",),
+    "eu": ("europe",),
+    "na": ("north", "america"),
     "col": ("college",),
     "univ": ("university",),
     "govt": ("government",),
@@ -93,6 +102,7 @@ air port airport airline car train station member party event place location reg
 _COMMON = frozenset(_COMMON_WORDS.split())
 """Words that names are often glued from; the schema's own words are added to these."""
 
+_SHORT_NAME = 4
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d{2,})")
 _WORD = re.compile(r"[^\W_]+")
 
@@ -128,6 +138,12 @@ def _unglue(word: str, vocabulary: Collection[str]) -> tuple[str, ...]:
             if len(known) > 3 and known.startswith(word[:-2]):
                 return (word[:-2], "id")
     return (word,)
+
+
+def without_initial(words: Sequence[str]) -> tuple[str, ...]:
+    """`pclass` is also just class. Empty if the name is not a letter before a common word."""
+    only = words[0] if len(words) == 1 else ""
+    return (only[1:],) if len(only) > _SHORT_NAME and only[1:] in _COMMON else ()
 
 
 def spelled_out(words: Iterable[str]) -> tuple[str, ...]:

@@ -21,12 +21,14 @@ def is_descending(word: str, tag: str, view: ColumnView) -> bool:
     """Whether the superlative asks for the highest values. The best rank is the lowest, the fastest takes the least
     time, and the oldest was born first."""
     words = set(view.words)
-    if word in ("best", "top") and not _RANKS.isdisjoint(words):
-        return False
-    if word in ("worst", "bottom") and not _RANKS.isdisjoint(words):
-        return True
+    # The highest rank is the first, too.
+    if not _RANKS.isdisjoint(words):
+        return tag not in _UP
     if word in ("fastest", "quickest", "slowest") and not _DURATIONS.isdisjoint(words) and _SPEEDS.isdisjoint(words):
         return word == "slowest"
+    # Who has been here longest started first.
+    if word in ("longest", "shortest") and view.temporal:
+        return word == "shortest"
     if tag in ("OLD", "YOUNG") and (view.temporal or not _BEGINNINGS.isdisjoint(words)):
         return tag == "YOUNG"
     # "Newest" is among the cues of both ends, because the newest has the fewest years and the latest date.

@@ -9,6 +9,7 @@ from answerable.reader.linking.cues import OPERATORS, WEAK, ComparisonOperator, 
 from answerable.reader.linking.everyday_words import ASKING_FOR_PEOPLE
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.links import Links, Mention, ValueMention, link
+from answerable.reader.linking.respelling import respelled
 from answerable.reader.linking.schema import Schema
 from answerable.reader.linking.tokens import QuestionToken, TokenizedQuestion
 
@@ -74,6 +75,7 @@ def link_question(
 ) -> Scene:
     """Links a question and lays it out. "How many rows are there" asks for the rows of `table`, or of the only table of
     the schema."""
+    question = respelled(question, schema) if guessing else question
     links = link(question, schema, values, guessing=guessing)
     place = place_of_rows(question, links)
     only = 0 if len(schema.tables) == 1 else table

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table, ValueLookup
 from answerable.core.words import singular
-from answerable.reader.linking.name_words import plain_words, spelled_out, split_name, stems
+from answerable.reader.linking.name_words import plain_words, spelled_out, split_name, stems, without_initial
 from answerable.reader.linking.word_meanings import WordVector, is_person, is_place, word_vector
 
 NUMERIC = frozenset({"integer", "number"})
@@ -57,6 +57,8 @@ class ColumnView:
     foreign: bool = False
     place: bool = False
     """Holds names of places."""
+    people: bool = False
+    """Holds names of people: `pilot`, `directed_by`."""
 
     @property
     def name(self) -> str:
@@ -154,7 +156,7 @@ def build_schema(catalog: Catalog, values: ValueLookup | None = None) -> Schema:
     for table_view in schema.tables:
         table_view.bridge = _is_bridge(schema, table_view)
         table_view.display = _display_column(schema, table_view)
-        table_view.row_names = names_of_rows(schema, table_view.id)
+        table_view.row_names = _row_names(schema, table_view)
     for number, measure in enumerate(catalog.measures):
         variants = _named_variants((measure.name, measure.label, *measure.synonyms), frequency)
         schema.measures.append((measure, variants))
@@ -270,6 +272,7 @@ def _add_column(
             _variant(plain_words(column.name), frequency, own),
             _variant(full, frequency, 0.97 * own),
             _variant(short, frequency, 0.95 * own),
+            _variant(without_initial(words), frequency, 0.9 * own),
         ),
         _named_variants((column.label, *column.synonyms), frequency),
     )
@@ -355,7 +358,10 @@ def _add_meanings(schema: Schema) -> None:
         table.people = is_person(head) or len(names_of_rows(schema, table.id)) == 2
         table.places = is_place(head)
     for column in schema.columns:
-        column.place = column.source.type == "text" and is_place(_head(column.words))
+        text = column.source.type == "text"
+        column.place = text and is_place(_head(column.words))
+        named = column.words[:-1] if column.words[-1:] == ("name",) else column.words
+        column.people = text and (is_person(_head(named)) or column.words[-1:] == ("by",))
     people = [stems(spelled_out(table.words)[-1:])[0] for table in schema.tables if table.people]
     schema.person_stems = tuple(dict.fromkeys(people))
 
@@ -412,6 +418,18 @@ def names_of_rows(schema: Schema, table: int) -> tuple[int, ...]:
         return (first, last)
     display = schema.tables[table].display
     return () if display is None else (display,)
+
+
+def _row_names(schema: Schema, table: TableView) -> tuple[int, ...]:
+    """A column that hardly tells rows apart (a zone, a sex) is no name: then a date or the key is, if any."""
+    names = names_of_rows(schema, table.id)
+    shown = schema.columns[names[0]] if len(names) == 1 else None
+    distinct = 0 if shown is None else shown.source.distinct_count or 0
+    if shown is None or _display_rank(shown, table) != 2 or distinct * 2 >= (table.source.row_count or 0):
+        return names
+    unique = [column for column in table.columns if schema.columns[column].source.unique]
+    dates = [column for column in unique if schema.columns[column].temporal]
+    return tuple((dates or ([table.key] if table.key is not None else unique))[:1])
 
 
 def _display_rank(column: ColumnView, table: TableView) -> int:

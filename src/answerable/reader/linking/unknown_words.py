@@ -49,6 +49,14 @@ class UnknownWords:
         return "Which of these do you mean?"
 
 
+def asks_what_comes_near(unknown: UnknownWords) -> str:
+    """What to ask back if every word was guessed: none of them is to blame."""
+    named = ", ".join(dict.fromkeys(f"“{word}”" for word in unknown.unknown[:4]))
+    if not named:
+        return "Which of these do you mean?"
+    return f"No name in this data is called {named}; these come near. Which do you mean?"
+
+
 def _not_understood(words: Sequence[str]) -> str:
     named = dict.fromkeys(f"“{word}”" for word in words)
     return f"{', '.join(named)} {'was' if len(named) == 1 else 'were'} not understood"

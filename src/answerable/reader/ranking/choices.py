@@ -131,11 +131,11 @@ def choices_of(readings: Sequence[Reading], results: Sequence[Rows | None]) -> t
 
 
 def _content(plan: QueryPlan) -> object:
-    """Equal for plans that say the same: the order of the columns of groups and the removal of repeats do not count."""
+    """Equal for plans that say the same: the order of the columns and the removal of repeats do not count."""
     shown = [item.model_dump_json() for item in plan.select]
     plain = plan.model_copy(update={"select": (), "distinct": False})
     rest = _as_first_row(plain).model_dump_json()
-    return tuple(sorted(shown) if plan.group_by else shown), rest
+    return tuple(sorted(shown)), rest
 
 
 def _as_first_row(plan: QueryPlan) -> QueryPlan:

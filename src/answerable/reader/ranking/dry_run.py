@@ -18,6 +18,19 @@ Run: TypeAlias = Callable[[Sequence[CheckedQuery]], Sequence[Rows | None]]
 """Runs queries; None for one that failed, took too long or returned too many rows."""
 
 
+def remembering(run: Run) -> Run:
+    """Runs each query once: the ways of reading a question lead to many of the same ones."""
+    known: dict[str, Rows | None] = {}
+
+    def run_new(queries: Sequence[CheckedQuery]) -> list[Rows | None]:
+        new = {query.text: query for query in queries if query.text not in known}
+        if new:
+            known.update(zip(new, run(list(new.values())), strict=True))
+        return [known[query.text] for query in queries]
+
+    return run_new
+
+
 class DryRunResult(NamedTuple):
     """What came out of a reading."""
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from answerable.core.catalog import Catalog
 from answerable.core.errors import UserError
 from answerable.query.checked import CheckedQuery
+from answerable.query.compiling import compiled
 from answerable.query.plan import QueryPlan
-from answerable.query.sql.to_sql import compiled
 from answerable.reader.plans.draft_to_plan import to_plan
 from answerable.reader.plans.joins import NoPath
 from answerable.reader.ranking.confidence import confidence_vector

@@ -9,6 +9,8 @@ from pydantic import BaseModel
 from answerable.core.catalog import Catalog
 from answerable.query.plan import (
     Aggregate,
+    Arithmetic,
+    Between,
     ColumnRef,
     Compare,
     Constant,
@@ -23,6 +25,8 @@ from answerable.reader.linking.scene import Scene
 from answerable.reader.linking.schema import SchemaElement
 
 _DIGITS = re.compile(r"\d+")
+_SAID = 0.45
+"""How much of a name must be said, at least."""
 _EXTREMES = frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE"})
 
 
@@ -39,9 +43,64 @@ def covers_cues(plan: QueryPlan, scene: Scene) -> bool:
     tags = {cue.tag for cue in scene.cues if named.isdisjoint(range(cue.start, cue.end))}
     if any(tag in _WANTED and _WANTED[tag].isdisjoint(traces) for tag in tags):
         return False
-    if _drops_group(plan, scene):
+    if _drops_group(plan, scene) or _drops_comparison(traces, scene) or _shows_nobody(plan, scene):
         return False
     return _MEASURED.isdisjoint(tags) or not any(_is_text(column, scene.schema.catalog) for column in _extremes(plan))
+
+
+def names_its_quantities(plan: QueryPlan, scene: Scene) -> bool:
+    """Whether the question names every measure and column that the plan computes with or ranks by. "Our biggest store"
+    names none: the reader has chosen what "biggest" means. Dates are not asked for, because "in 2024" seldom says of
+    what."""
+    schema = scene.schema
+    said_columns = {m.id for m in scene.links.columns if m.score >= _SAID}
+    said_measures = {schema.measures[m.id][0].name for m in scene.links.measures if m.score >= _SAID}
+    for part in _quantities(plan):
+        if isinstance(part, MeasureRef):
+            if part.name not in said_measures:
+                return False
+        else:
+            column = schema.column_of(part.table, part.column)
+            if column is not None and not schema.columns[column].temporal and column not in said_columns:
+                return False
+    return True
+
+
+def _quantities(part: object) -> Iterator[ColumnRef | MeasureRef]:
+    """Measures, and columns that are aggregated, compared with a number, or sorted by to take the first."""
+    if isinstance(part, MeasureRef):
+        yield part
+    if isinstance(part, Aggregate) and part.function != "count" and isinstance(part.of, ColumnRef):
+        yield part.of
+    if isinstance(part, Compare) and part.op not in ("=", "!=") and isinstance(part.left, ColumnRef):
+        yield part.left
+    if isinstance(part, QueryPlan) and part.limit is not None:
+        yield from (item.expr for item in part.order_by[:1] if isinstance(item.expr, ColumnRef))
+    for inner in _inside(part):
+        yield from _quantities(inner)
+
+
+def _drops_comparison(traces: set[str], scene: Scene) -> bool:
+    """Whether "more than 4" became a plan that compares nothing: "4 seasons" may be a value of the data."""
+    near = [
+        place
+        for cue in scene.cues_of("GT", "LT", "GE", "LE")
+        for place in range(cue.end, cue.end + _NUMBER_WITHIN)
+        if place < len(scene.tokens) and scene.tokens[place].kind == "number"
+    ]
+    return bool(near) and "compare" not in traces
+
+
+def _shows_nobody(plan: QueryPlan, scene: Scene) -> bool:
+    """Whether "who" is answered with numbers or dates alone."""
+    shown = [item.expr for item in plan.select]
+    refs = [expr for expr in shown if isinstance(expr, ColumnRef)]
+    return (
+        scene.asks_who
+        and bool(shown)
+        and len(refs) == len(shown)
+        and not any(_is_text(r, scene.schema.catalog) for r in refs)
+    )
 
 
 def _drops_group(plan: QueryPlan, scene: Scene) -> bool:
@@ -139,7 +198,9 @@ _WANTED: dict[str, frozenset[str]] = {
     # "The total number of orders" is a count.
     "SUM": frozenset({"sum", "measure", "count"}),
     "NEG": frozenset({"not"}),
+    "SHARE": frozenset({"ratio", "measure", "avg"}),
 }
+_NUMBER_WITHIN = 3
 
 
 def _traces(part: object) -> Iterator[str]:
@@ -151,6 +212,10 @@ def _traces(part: object) -> Iterator[str]:
             yield "measure"
         case QueryPlan() if part.order_by:
             yield "order"
+        case Arithmetic(op="/"):
+            yield "ratio"
+        case Compare(op="<" | ">" | "<=" | ">=") | Between():
+            yield "compare"
         case Not() | Compare(op="!="):
             yield "not"
         case InList(negated=True) | InQuery(negated=True) | TextMatch(negated=True):

@@ -170,6 +170,9 @@ class MentionUse(NamedTuple):
     unused: float
     unused_long: float
     unused_tables: float
+    guessed: float
+    best_guess: float
+    weakest_guess: float
 
 
 class QuestionLength(NamedTuple):

@@ -43,6 +43,11 @@ class CandidateFeaturizer:
         self.asked_for = [not scene.cue_tags.isdisjoint(CUES_ASKING[use]) for use in CueUses._fields]
         self.likeliest = _Likeliest(roles)
         self.said = {number: max(m.score for m in ms) for number, ms in scene.columns.items()}
+        self.guessed = {
+            number: self.said[number]
+            for number, mentions in scene.columns.items()
+            if max(mentions, key=lambda m: m.score).guessed
+        }
         self.full_spans = _full_spans(scene)
         # Tables that are named in full must hardly ever be left out: "orders of customers" needs both.
         self.full_tables = {m.id for m in scene.links.tables if m.score >= 0.9}
@@ -234,6 +239,7 @@ class CandidateFeaturizer:
         ordered = [self.said.get(o.term.column, 0.0) for d in drafts for o in d.order if o.term.column is not None]
         covered = {span for column in used for span in self.column_spans.get(column, ())}
         unused = [span for span in self.full_spans if not any(a < span[1] and span[0] < b for a, b in covered)]
+        guesses = [self.guessed[column] for column in used if column in self.guessed]
         return MentionUse(
             weakest_selected=min(selected, default=1.0),
             average_selected=sum(selected) / len(selected) if selected else 1.0,
@@ -242,6 +248,9 @@ class CandidateFeaturizer:
             unused=float(len(unused)),
             unused_long=float(sum(end - start > 1 for start, end in unused)),
             unused_tables=float(sum(table not in tables for table in self.full_tables)),
+            guessed=float(len(guesses)),
+            best_guess=max(guesses, default=1.0),
+            weakest_guess=min(guesses, default=1.0),
         )
 
     def _term_chance(self, term: Term) -> float:

@@ -25,16 +25,25 @@ _HEADROOM_MB = 128
 _RESERVED_MB = 2_048
 """Addresses that are set aside without being used."""
 _OPEN_FILES = 256
-_MODULES = ("isolation/kernel.py", "isolation/seccomp.py", "isolation/computing.py", "sandbox/runner.py")
+_MODULES = (
+    "isolation/kernel.py",
+    "isolation/seccomp.py",
+    "isolation/computing.py",
+    "sandbox/runner/plain.py",
+    "sandbox/runner/frames.py",
+    "sandbox/runner/execute.py",
+    "sandbox/runner/streams.py",
+)
+"""Each after those that it imports."""
 _BOOT = """\
 import mmap, resource, sys, types
-for name in ("answerable", "answerable.isolation", "answerable.sandbox"):
+for name in ("answerable", "answerable.isolation", "answerable.sandbox", "answerable.sandbox.runner"):
     sys.modules[name] = types.ModuleType(name)
 for name, text in {modules!r}.items():
     sys.modules[name] = types.ModuleType(name)
     exec(compile(text, name, "exec"), sys.modules[name].__dict__)
 from answerable.isolation import computing, kernel
-from answerable.sandbox import runner
+from answerable.sandbox.runner import streams
 def confine(request):
     with open("/proc/self/statm") as file:
         sizes = [int(pages) * mmap.PAGESIZE for pages in file.read().split()]
@@ -49,7 +58,7 @@ def confine(request):
         resource.setrlimit(which, (most, most))
     kernel.forbid_new_privileges()
     computing.restrict_to_computing(own_files=True)
-runner.serve(confine)
+streams.serve(confine)
 """
 """`from package import module` finds a module in `sys.modules` though the package holds nothing."""
 

@@ -1,15 +1,16 @@
-"""Full CPython with polars, pyarrow, numpy and pandas, behind the walls of the kernel.
+"""Full CPython with polars, and the libraries of `answerable[analysis]`, behind the walls of the kernel.
 
 One process, the zygote, loads the libraries once in a place of its own. Each run is a copy of it that raises its walls
 before it receives anything, runs one piece of code, and ends. A few copies wait ahead of need, so that a run begins at
-once. What isolates, and in which order it is tried, is described in docs/sandboxes.md.
+once. Code that names a library of statistics runs as a copy of a second zygote, which the first such code starts.
+What isolates, and in which order it is tried, is described in docs/sandboxes.md.
 """
 
 import asyncio
 import json
 import os
 import time
-from collections import deque
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,11 +23,12 @@ from answerable.isolation.memory import MemoryBounds, scratch_of
 from answerable.sandbox.base import Availability, SandboxLimits, SandboxRequest, SandboxResult
 from answerable.sandbox.bounds import LARGEST_MESSAGE, Broken, frames_of
 from answerable.sandbox.exchange import answered, asked, opened_frames, record_print
-from answerable.sandbox.kernel.jail import view
 from answerable.sandbox.kernel.jail.launch import SCRATCH, Way, ways
+from answerable.sandbox.kernel.jail.pool import ZygotePool
 from answerable.sandbox.kernel.jail.rows import RowsPipe
 from answerable.sandbox.kernel.jail.verdict import verdict
 from answerable.sandbox.kernel.jail.zygote import Child, ProcessEnd, Zygote
+from answerable.sandbox.libraries import loaded_for
 from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
 from answerable.sandbox.tables.workers import TableWorkers
 
@@ -59,15 +61,13 @@ class KernelSandbox:
         self._allow_unisolated = allow_unisolated
         self._ways = ways(with_bubblewrap=bubblewrap, with_namespaces=namespaces)
         self._places = asyncio.Semaphore(pool)
-        self._starting = asyncio.Lock()
-        self._zygote: Zygote | None = None
-        self._spare: deque[Child] = deque()
+        self._starting: defaultdict[tuple[str, ...], asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._pools: dict[tuple[str, ...], ZygotePool] = {}
+        """By the libraries that their zygotes have loaded."""
         self._control_group = control_group
         self._watchdog = watchdog
-        self._memory: MemoryBounds | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._closed = False
-        self._walls: Mapping[str, str] = {}
         self._tables = TableWorkers(pool)
 
     async def available(self) -> Availability:
@@ -86,25 +86,26 @@ class KernelSandbox:
 
     async def start(self) -> None:
         self._tables.warm()
-        await self._living_zygote()
+        await self._living_pool(loaded_for(""))
 
     async def run(self, request: SandboxRequest) -> SandboxResult:
         _check(request)
         async with self._places:
-            zygote = await self._living_zygote()
-            child = self._taken(zygote, request.limits.scratch_mb)
+            pool = await self._living_pool(loaded_for(request.code))
+            child = pool.take(request.limits.scratch_mb)
             try:
-                self._walls = await child.ready()
-                return await self._run_in(child, request)
+                walls = _with(pool.memory, await child.ready())
+                return await self._run_in(child, request, walls)
             except Unavailable as reason:
                 raise _unavailable(str(reason)) from reason
             finally:
                 self._let_go(child)
-                self._refill(zygote)
+                pool.refill()
 
     async def close(self) -> None:
         self._closed = True
-        await self._end_zygote()
+        while self._pools:
+            await self._pools.popitem()[1].close()
         while self._ending:
             await asyncio.wait(self._ending)
         await self._tables.close()
@@ -129,26 +130,33 @@ class KernelSandbox:
         child.close()
         child.memory.leave()
 
-    async def _living_zygote(self) -> Zygote:
-        async with self._starting:
-            if self._closed:
-                raise OperatorError("The sandbox is closed.", code="sandbox_unavailable")
-            if self._zygote is None or not self._zygote.alive:
-                await self._end_zygote()
-                self._memory = self._new_memory_bounds()
-                self._zygote, self._walls = await self._first_that_works(view.LIBRARIES, self._memory)
-                self._refill(self._zygote)
-            return self._zygote
+    async def _living_pool(self, libraries: tuple[str, ...]) -> ZygotePool:
+        async with self._starting[libraries]:
+            if (pool := self._pools.get(libraries)) is not None:
+                if pool.alive:
+                    return pool
+                await self._pools.pop(libraries).close()
+            self._require_open()
+            pool = await self._new_pool(libraries)
+            if self._closed:  # meanwhile
+                await pool.close()
+            self._require_open()
+            self._pools[libraries] = pool
+            pool.refill()
+            return pool
 
-    async def _end_zygote(self) -> None:
-        zygote, self._zygote = self._zygote, None
-        if zygote is not None:
-            await zygote.close()
-        while self._spare:
-            self._spare.pop().close()
-        memory, self._memory = self._memory, None
-        if memory is not None:
+    def _require_open(self) -> None:
+        if self._closed:
+            raise OperatorError("The sandbox is closed.", code="sandbox_unavailable")
+
+    async def _new_pool(self, libraries: tuple[str, ...]) -> ZygotePool:
+        memory = self._new_memory_bounds()
+        try:
+            zygote, _walls = await self._first_that_works(libraries, memory)
+        except BaseException:
             await memory.close()
+            raise
+        return ZygotePool(zygote, memory, self._size)
 
     def _new_memory_bounds(self) -> MemoryBounds:
         try:
@@ -185,26 +193,13 @@ class KernelSandbox:
             await zygote.close()
             raise
 
-    def _taken(self, zygote: Zygote, scratch_mb: int) -> Child:
-        if self._spare and self._spare[0].scratch_mb == scratch_mb:
-            return self._spare.popleft()
-        return self._spawned(zygote, scratch_mb)
-
-    def _spawned(self, zygote: Zygote, scratch_mb: int) -> Child:
-        assert self._memory is not None, "it is there as long as the zygote"
-        return zygote.spawn(scratch_mb, self._memory.take())
-
-    def _refill(self, zygote: Zygote) -> None:
-        while not self._closed and zygote is self._zygote and zygote.alive and len(self._spare) < self._size:
-            # With the usual scratch size: its walls are raised before anybody knows which request it will get.
-            self._spare.append(self._spawned(zygote, SandboxLimits().scratch_mb))
-
-    async def _run_in(self, child: Child, request: SandboxRequest) -> SandboxResult:
+    async def _run_in(self, child: Child, request: SandboxRequest, walls: Mapping[str, str]) -> SandboxResult:
         rows = RowsPipe(request.limits.result_mb * _MB) if request.into is not None else None
         scratch = scratch_of(child.pid, SCRATCH) if child.has_scratch else None
         try:
             child.memory.hold(child.pid, request.limits.memory_mb + _HEADROOM_MB, scratch)
-            return await self._conversation(child, request, rows)
+            record, end = await self._conversation(child, request, rows)
+            return await self._result(record, end, request, walls)
         except asyncio.CancelledError:
             await child.finish()
             raise
@@ -215,7 +210,9 @@ class KernelSandbox:
             if rows is not None:
                 rows.close()
 
-    async def _conversation(self, child: Child, request: SandboxRequest, rows: RowsPipe | None) -> SandboxResult:
+    async def _conversation(
+        self, child: Child, request: SandboxRequest, rows: RowsPipe | None
+    ) -> tuple[SandboxRecord, ProcessEnd]:
         began = time.perf_counter()
         record = SandboxRecord()
         # Threads on all cores use more CPU time than the clock shows; the clock is the limit that counts.
@@ -240,11 +237,12 @@ class KernelSandbox:
             record.rows = await rows.rows()
             record.stopped = record.stopped or _too_large(rows, request.limits)
         record.wall_ms = (time.perf_counter() - began) * 1000
-        return await self._result(record, child.own(end), request)
+        return record, child.own(end)
 
-    async def _result(self, record: SandboxRecord, end: ProcessEnd, request: SandboxRequest) -> SandboxResult:
-        isolated = all(not wall.startswith("open") for wall in self._walls.values()) and bool(self._walls)
-        walls = _with(self._memory, self._walls)
+    async def _result(
+        self, record: SandboxRecord, end: ProcessEnd, request: SandboxRequest, walls: Mapping[str, str]
+    ) -> SandboxResult:
+        isolated = all(not wall.startswith("open") for wall in walls.values())
         place = RunPlace(self.name, walls if isolated else {**walls, "all": _WITHOUT}, isolated, end.peak_mb)
         result = await result_of(record, request, place, self._tables)
         if end.cpu_ms is None:
@@ -307,8 +305,8 @@ async def _listen(child: Child, request: SandboxRequest, record: SandboxRecord) 
             raise Broken("an unknown message")
 
 
-def _with(memory: MemoryBounds | None, walls: Mapping[str, str]) -> Mapping[str, str]:
-    return walls if memory is None else {**walls, "memory": f"{walls['memory']}, {memory.description}"}
+def _with(memory: MemoryBounds, walls: Mapping[str, str]) -> Mapping[str, str]:
+    return {**walls, "memory": f"{walls['memory']}, {memory.description}"}
 
 
 def _described(way: Way) -> str:

@@ -1,13 +1,17 @@
 """Why code in Monty ended before its end, in the words of the contract."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from pydantic_monty import MontyCrashedError, MontyError, MontyRuntimeError, MontySyntaxError, MontyTypingError
 
-from answerable.core.values import Json
 from answerable.sandbox.base import SandboxLimits
 from answerable.sandbox.results import Stopped
+
+if TYPE_CHECKING:
+    from answerable.core.values import Json  # brings pydantic, which worker processes do without
 
 _SHOWN = 5
 """The most findings of the type check that a message names."""

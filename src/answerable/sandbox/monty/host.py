@@ -9,6 +9,8 @@ It is sent one request after the other. It says `{"ready": walls}` once, and in 
 sandboxes says (`print`, `call`, `done`), or `{"stopped": …}` or `{"paused": …}` in the place of `done`.
 """
 
+from __future__ import annotations
+
 import base64
 import errno
 import json
@@ -19,15 +21,17 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from answerable.core.errors import OperatorError
 from answerable.core.file_errors import is_full
-from answerable.core.values import Json
 from answerable.isolation import kernel, seccomp, wire
 from answerable.sandbox.base import HostCalls, Paused, SandboxLimits, SandboxRequest
 from answerable.sandbox.monty.pool import MontyPool
 from answerable.sandbox.monty.run import Known, MontyRun, WaitsForPerson
+
+if TYPE_CHECKING:
+    from answerable.core.values import Json  # brings pydantic, which worker processes do without
 
 _DESCRIPTORS = 250
 _MEMORY = 2 << 30

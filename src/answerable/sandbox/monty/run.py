@@ -4,12 +4,14 @@ This process waits for the interpreter, and the interpreter for the answers of t
 kills this process.
 """
 
+from __future__ import annotations
+
 import ast
 import functools
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic_monty import (
     ExternalExceptionData,
@@ -26,15 +28,18 @@ from pydantic_monty import (
     ResourceLimits,
 )
 
-from answerable.core.values import Json
 from answerable.sandbox.base import Paused, SandboxLimits, SandboxRequest
 from answerable.sandbox.monty.faults import fault_of
 from answerable.sandbox.monty.values import CHUNK, LEAVES, MontyPlain, Rows, ValueSize, chunks_of, write_rows
 from answerable.sandbox.results import Stopped
-from answerable.sandbox.runner import VALUE_BYTES, TooLarge, Unreturnable, plain, rows_in
+from answerable.sandbox.runner.frames import rows_in
+from answerable.sandbox.runner.plain import VALUE_BYTES, TooLarge, Unreturnable, plain
+
+if TYPE_CHECKING:
+    from answerable.core.values import Json  # brings pydantic, which worker processes do without
 
 State: TypeAlias = FunctionSnapshot | NameLookupSnapshot | FutureSnapshot | MontyComplete
-HostCaller: TypeAlias = Callable[[Mapping[str, Json]], dict[str, Json]]
+HostCaller: TypeAlias = "Callable[[Mapping[str, Json]], dict[str, Json]]"
 """Has the server call one of its functions: `{"return": …}` or `{"raise": sentence}`."""
 
 MEMORY_MB = 512

@@ -4,15 +4,20 @@ What comes out may refer to one list from a million places: small here, endless 
 is counted before anything else looks at it.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_monty import MontyClassProxy
 
-from answerable.core.values import Json
-from answerable.sandbox.runner import DEEPEST, Plain, TooLarge, Unreturnable, table_of
+from answerable.sandbox.runner.frames import table_of
+from answerable.sandbox.runner.plain import DEEPEST, Plain, TooLarge, Unreturnable
 from answerable.sandbox.tables.received import write_table
+
+if TYPE_CHECKING:
+    from answerable.core.values import Json  # brings pydantic, which worker processes do without
 
 Rows: TypeAlias = list[dict[str, Any]]
 

@@ -5,20 +5,23 @@ has cut the bytes into columns of the right size, nulls are counted here, and ev
 bytes, of which polars makes text itself. All of this runs in a worker process, which writes a file of its own.
 """
 
+from __future__ import annotations
+
 import os
 from datetime import date
 from typing import TYPE_CHECKING
 
-from answerable.core.values import ColumnType, Json
 from answerable.isolation import arrow_stream
 from answerable.isolation.arrow_stream import ArrowColumn, ArrowValues
-from answerable.sandbox.runner import Unreturnable
+from answerable.sandbox.runner.plain import Unreturnable
 
 if TYPE_CHECKING:
     import polars as pl
     from nanoarrow.c_array import CArray
     from nanoarrow.c_schema import CSchema
     from polars._typing import PolarsDataType
+
+    from answerable.core.values import ColumnType, Json  # brings pydantic, which worker processes do without
 
 _FIRST_DAY = date.min.toordinal() - date(1970, 1, 1).toordinal()
 _DAY_AFTER_LAST = date.max.toordinal() - date(1970, 1, 1).toordinal() + 1
@@ -28,7 +31,7 @@ _OFFSETS = {"z": "i", "Z": "l", "+l": "i", "+L": "l"}
 """What the numbers are that say where the bytes or the list of a row begin."""
 
 
-def write_table(frame: "pl.DataFrame", output: int) -> dict[str, Json]:
+def write_table(frame: pl.DataFrame, output: int) -> dict[str, Json]:
     """Writes an Arrow IPC file to a descriptor; returns the description of it for the server. Raises `Unreturnable` if
     a value could be stored and not be shown."""
     for column in frame:
@@ -39,7 +42,7 @@ def write_table(frame: "pl.DataFrame", output: int) -> dict[str, Json]:
     return {"columns": columns, "rows": frame.height, "bytes": os.fstat(output).st_size}
 
 
-def _check_moments(name: str, values: "pl.Series") -> None:
+def _check_moments(name: str, values: pl.Series) -> None:
     """polars holds dates of any year, but panics when it writes those that are far away."""
     import polars as pl
 
@@ -56,7 +59,7 @@ def _check_moments(name: str, values: "pl.Series") -> None:
             raise Unreturnable(f"The column `{name}` holds a date outside of the years 1 to 9999; give it as text.")
 
 
-def received(data: memoryview) -> "pl.DataFrame":
+def received(data: memoryview) -> pl.DataFrame:
     """The table, whose columns may lie in `data`; a `ValueError` if it is not one."""
     import polars as pl
     from nanoarrow.c_array_stream import CArrayStream
@@ -74,7 +77,7 @@ def received(data: memoryview) -> "pl.DataFrame":
         raise ValueError(f"The rows of the result cannot be read: {str(error)[:200]}.") from error
 
 
-def _schema(column: ArrowColumn) -> "CSchema":
+def _schema(column: ArrowColumn) -> CSchema:
     from nanoarrow import c_schema, null
 
     kind = _BYTES_FOR_TEXT.get(column.format, column.format)
@@ -82,7 +85,7 @@ def _schema(column: ArrowColumn) -> "CSchema":
     return c_schema(null()).modify(format=kind, name=column.name, nullable=True, children=children)
 
 
-def _array(schema: "CSchema", values: ArrowValues) -> "CArray":
+def _array(schema: CSchema, values: ArrowValues) -> CArray:
     from nanoarrow.c_array import c_array_from_buffers
 
     validity, *others = values.buffers
@@ -123,7 +126,7 @@ def _nulls(validity: memoryview, length: int) -> int:
     return length - bits.bit_count()
 
 
-def _with_text(dtype: "PolarsDataType", column: ArrowColumn) -> "PolarsDataType":
+def _with_text(dtype: PolarsDataType, column: ArrowColumn) -> PolarsDataType:
     """The type that a column has once its bytes are text again."""
     import polars as pl
 
@@ -139,7 +142,7 @@ def _with_text(dtype: "PolarsDataType", column: ArrowColumn) -> "PolarsDataType"
     return dtype
 
 
-def _type(dtype: "pl.DataType") -> ColumnType:
+def _type(dtype: pl.DataType) -> ColumnType:
     kinds: dict[str, ColumnType] = {
         "Boolean": "boolean",
         "Date": "date",

@@ -21,7 +21,7 @@ from polars.exceptions import PanicException, PolarsError
 
 from answerable.core.file_errors import is_full
 from answerable.isolation import computing, kernel, landlock, wire
-from answerable.sandbox.runner import Unreturnable
+from answerable.sandbox.runner.plain import Unreturnable
 from answerable.sandbox.tables.received import received, write_table
 
 _MOST_CELLS = 20_000_000

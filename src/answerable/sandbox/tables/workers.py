@@ -1,23 +1,27 @@
 """The worker processes that make tables, as the server sees them."""
 
+from __future__ import annotations
+
 import asyncio
 import errno
 import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 import orjson
 
 from answerable.core.errors import OperatorError
 from answerable.core.file_errors import cannot_write, no_descriptors
-from answerable.core.values import Json, OutputColumn
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
 from answerable.isolation.worker_process import Gone, WorkerProcess
 from answerable.sandbox.base import Frame
 from answerable.sandbox.bounds import LARGEST_MESSAGE, Broken, message_of
+
+if TYPE_CHECKING:
+    from answerable.core.values import Json  # brings pydantic, which worker processes do without
 
 Form: TypeAlias = Literal["arrow", "json"]
 
@@ -143,5 +147,7 @@ async def _asked(worker: WorkerProcess, form: Form, file: BinaryIO, into: Path, 
 
 def frame_of(reply: Mapping[str, Json]) -> Frame:
     """What a worker says of a table that it has written."""
+    from answerable.core.values import OutputColumn
+
     columns = tuple(OutputColumn(name=name, type=kind) for name, kind in reply["columns"])
     return Frame(columns=columns, row_count=reply["rows"], byte_count=reply["bytes"])

@@ -8,7 +8,7 @@ from answerable.core.file_errors import cannot_read
 from answerable.core.progress import Progress
 from answerable.core.values import Json, Language
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
-from answerable.sources.sql.source import Snapshot, SourceOptions
+from answerable.sources.sql.backend import Snapshot, SourceOptions
 
 
 class DatabaseFileBackend(ABC):

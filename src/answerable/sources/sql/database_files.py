@@ -18,6 +18,8 @@ class DatabaseFile:
 DATABASE_FILES = (
     DatabaseFile("sqlite", "a SQLite database", b"SQLite format 3\0", 0, (".sqlite", ".sqlite3", ".db", ".db3")),
     DatabaseFile("duckdb", "a DuckDB database", b"DUCK", 8, (".duckdb", ".ddb")),  # after a checksum
+    DatabaseFile("graph", "a Ladybug graph", b"LBUG", 0, (".lbug", ".lbdb")),
+    DatabaseFile("graph", "a Kuzu graph", b"KUZU", 0, (".kuzu", ".kz")),
 )
 DATABASE_KINDS = frozenset(file.kind for file in DATABASE_FILES)
 DATABASE_SUFFIXES = tuple(suffix for file in DATABASE_FILES for suffix in file.suffixes)

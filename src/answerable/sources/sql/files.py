@@ -41,8 +41,8 @@ from answerable.sources.discovery import (
 )
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.pool import WorkerPool
+from answerable.sources.sql.backend import Snapshot, SourceOptions
 from answerable.sources.sql.duckdb import DuckDbBackend
-from answerable.sources.sql.source import Snapshot, SourceOptions
 from answerable.store.whole_files import cache_file, writing_cache
 
 _FORMAT = "2"

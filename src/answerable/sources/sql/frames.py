@@ -8,7 +8,8 @@ from answerable.core.values import Language
 from answerable.query.checked import CheckedQuery
 from answerable.query.sql.dialects import FRAMES_DIALECT
 from answerable.sources.base import Limits, QueryResult
-from answerable.sources.sql.source import Snapshot, SourceOptions, SqlSource
+from answerable.sources.sql.backend import Snapshot, SourceOptions
+from answerable.sources.sql.source import SqlSource
 from answerable.sources.worker_places import WorkerPlaces
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from answerable.core.errors import SourceError
 from answerable.core.progress import Progress
 from answerable.core.values import Language
+from answerable.sources.sql.backend import Snapshot, SourceOptions
 from answerable.sources.sql.postgres_access import AllowedHosts, with_environment
 from answerable.sources.sql.postgres_url import ConnectionParameters, parsed
-from answerable.sources.sql.source import Snapshot, SourceOptions
 
 EXAMPLE = "postgresql://user@host/database"
 UNIFORM_SECONDS = 5.0

@@ -105,9 +105,11 @@ async def profile(
     budget: ProbeBudget | None = None,
     notices: list[Warning] | None = None,
     progress: Progress = no_progress,
+    estimates: bool = True,
 ) -> tuple[Table, ...]:
-    """The tables with their figures filled in. What could not be counted stays None and is named in `notices`."""
-    run = _Profiling(probe, dialect, budget or ProbeBudget(), [] if notices is None else notices)
+    """The tables with their figures filled in. What could not be counted stays None and is named in `notices`.
+    `estimates`: whether the server's estimates may serve as counts of rows. They count hidden rows too."""
+    run = _Profiling(probe, dialect, budget or ProbeBudget(), [] if notices is None else notices, estimates)
     counted = await run.count_rows(tables)
     exact = _affordable(counted, run.budget)
     profiled = []
@@ -124,13 +126,15 @@ class _Profiling:
     dialect: Language
     budget: ProbeBudget
     notices: list[Warning]
+    estimates: bool = True
     views: set[str] = field(default_factory=set)
     """Relations that know no TABLESAMPLE."""
 
     # How many rows
 
     async def count_rows(self, tables: Sequence[Table]) -> list[Table]:
-        counts = await self._estimates(tables) if DIALECTS[self.dialect].row_estimate else {}
+        asks_server = self.estimates and DIALECTS[self.dialect].row_estimate
+        counts = await self._estimates(tables) if asks_server else {}
         uncounted = [table for table in tables if table.name not in counts]
         for chunk in chunked(uncounted, _TABLES_A_STATEMENT):
             counts.update(await self._each("tables", chunk, self._exact_counts))

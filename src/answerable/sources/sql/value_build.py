@@ -79,9 +79,14 @@ def file_name(catalog: Catalog) -> str:
 
 
 async def up_to_date(
-    path: Path, catalog: Catalog, probe: Probe, limits: IndexLimits, progress: Progress = no_progress
+    path: Path,
+    catalog: Catalog,
+    probe: Probe,
+    limits: IndexLimits,
+    progress: Progress = no_progress,
+    reader: "type[ValueReader] | None" = None,
 ) -> None:
-    """Builds what is missing from the file or has changed since."""
+    """Builds what is missing from the file or has changed since. `reader`: None for a source that is asked in SQL."""
     wanted = {table.name: _signature(catalog, table, limits) for table in catalog.tables}
     current = await asyncio.to_thread(_signatures, path)
     if current == wanted:
@@ -93,7 +98,7 @@ async def up_to_date(
         writer = await _in_thread(_Writer.open, draft, path, unchanged)
         with closing(writer.connection):
             writer.add_tables({table.name: wanted[table.name] for table in changed})
-            await _ValueReader(probe, catalog.dialect, limits, writer, progress).all(changed)
+            await (reader or ValueReader)(probe, catalog.dialect, limits, writer, progress).all(changed)
             await _in_thread(writer.finish)
         os.replace(draft, path)
     except (sqlite3.Error, OSError) as error:
@@ -146,7 +151,10 @@ def _signatures(path: Path) -> dict[str, str] | None:
 
 def _named_columns(table: Table) -> list[Column]:
     """Text columns that may hold names: not those that are known to be empty or to hold dates as text."""
-    return [c for c in table.columns if c.type == "text" and c.distinct_count != 0 and not _holds_dates(c)]
+    # The ends of a relationship in a graph hold no names of their own: the nodes have them.
+    ends = {name for each in table.connections for name in (each.from_column, each.to_column)}
+    named = (c for c in table.columns if c.type == "text" and c.name not in ends)
+    return [c for c in named if c.distinct_count != 0 and not _holds_dates(c)]
 
 
 def _holds_dates(column: Column) -> bool:
@@ -166,7 +174,7 @@ def _is_date(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _ValueReader:
+class ValueReader:
     probe: Probe
     dialect: Language
     limits: IndexLimits
@@ -178,7 +186,7 @@ class _ValueReader:
         places = [(table, column) for table in tables for column in _named_columns(table)]
         places.sort(key=lambda place: self._expected(place[1]))
         done = 0
-        for group in self._groups(places):
+        for group in self.groups(places):
             self.progress("Indexing values", done, len(places))
             await self._read(group)
             done += len(group)
@@ -186,7 +194,7 @@ class _ValueReader:
     def _expected(self, column: Column) -> int:
         return self.limits.page if column.distinct_count is None else column.distinct_count
 
-    def _groups(self, places: Iterable[TextColumn]) -> Iterator[list[TextColumn]]:
+    def groups(self, places: Iterable[TextColumn]) -> Iterator[list[TextColumn]]:
         """Columns that are read in one statement: many small ones, or a large one alone."""
         group: list[TextColumn] = []
         expected = 0
@@ -226,7 +234,7 @@ class _ValueReader:
         last: str | None = None
         try:
             while True:
-                values = await self._page(place, last)
+                values = await self.page(place, last)
                 if filed is not None:
                     await filed
                 total += len(values)
@@ -240,7 +248,7 @@ class _ValueReader:
             if filed is not None:
                 await filed
 
-    async def _page(self, place: TextColumn, after: str | None) -> list[str]:
+    async def page(self, place: TextColumn, after: str | None) -> list[str]:
         table, column = place
         page = _page(self.dialect, self.limits.longest_value, self.limits.page, first=after is None)
         statement = page(table=table.name, column=column.name, after=literal(after or "", self.dialect))

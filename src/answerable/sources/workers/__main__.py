@@ -27,6 +27,7 @@ _ENGINES = {
     "postgres": ("postgres_engine", "PostgresEngine"),
     "loader": ("loader", "Loader"),
     "frames": ("frames_engine", "FramesEngine"),
+    "graph": ("graph_engine", "GraphEngine"),
 }
 
 
@@ -46,7 +47,7 @@ def main(descriptor: int, parent: int) -> None:
         wire.send(connection, {"id": 0, "error": _defect(error).as_json()})
         return
     wire.send(connection, {"id": 0, "ready": isolation})
-    _serve(connection, engine, spec["threads"])
+    _serve(connection, engine, spec["threads"], type(engine).needs(spec).reserved_mb)
 
 
 def _opened(spec: dict[str, Any]) -> tuple[DatabaseEngine, dict[str, str]]:
@@ -82,12 +83,12 @@ class _Statements:
                 self._engine.interrupt()
 
 
-def _serve(connection: socket.socket, engine: DatabaseEngine, threads: int) -> None:
+def _serve(connection: socket.socket, engine: DatabaseEngine, threads: int, reserved_mb: int) -> None:
     statements = _Statements(engine)
     threading.Thread(target=_listen, args=(connection, statements), daemon=True).start()
     while True:
         message, output = statements.waiting.get()
-        for frame in _answered(statements, engine, message, output, threads):
+        for frame in _answered(statements, engine, message, output, threads, reserved_mb):
             connection.sendall(frame)
 
 
@@ -105,13 +106,19 @@ def _listen(connection: socket.socket, statements: _Statements) -> None:
 
 
 def _answered(
-    statements: _Statements, engine: DatabaseEngine, message: dict[str, Any], output: int | None, threads: int
+    statements: _Statements,
+    engine: DatabaseEngine,
+    message: dict[str, Any],
+    output: int | None,
+    threads: int,
+    reserved_mb: int,
 ) -> Iterator[bytes]:
     """The frames of the reply."""
     number, request = message["id"], message["request"]
     try:
         with statements.running(number):
-            harden.limit_statement(request["seconds"], threads, request["memory_mb"], request["bytes"])
+            address_mb = request["memory_mb"] + reserved_mb
+            harden.limit_statement(request["seconds"], threads, address_mb, request["bytes"])
             reply = engine.answer(message["do"], request, output)
         yield from replies.frames(number, reply)
         return

@@ -30,13 +30,15 @@ class Needs:
     write: Sequence[str] = ()
     network: bool = False
     port: int | None = None
+    reserved_mb: int = 0
+    """Address space that the engine reserves and does not fill."""
 
 
 def confine(needs: Needs, memory_mb: int) -> dict[str, str]:
     """Raises every wall that this kernel knows, and says which stand."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _lower(resource.RLIMIT_NOFILE, _OPEN_FILES)
-    report = {"memory": _bounded(memory_mb)}
+    report = {"memory": _bounded(memory_mb, needs.reserved_mb)}
     try:
         forbid_new_privileges()
     except Unavailable as reason:
@@ -44,9 +46,9 @@ def confine(needs: Needs, memory_mb: int) -> dict[str, str]:
     return {**report, **_landlocked(needs), **_filtered(needs)}
 
 
-def _bounded(memory_mb: int) -> str:
+def _bounded(memory_mb: int, reserved_mb: int) -> str:
     try:
-        _lower(resource.RLIMIT_AS, _address_space(memory_mb))
+        _lower(resource.RLIMIT_AS, _address_space(memory_mb + reserved_mb))
     except (OSError, ValueError) as reason:
         return f"open: {reason}"
     return f"{memory_mb} MB"
@@ -70,7 +72,7 @@ def _filtered(needs: Needs) -> dict[str, str]:
     return {"programs": "seccomp"} if needs.network else {"programs": "seccomp", "network": "seccomp"}
 
 
-def limit_statement(seconds: float, threads: int, memory_mb: int, file_bytes: int) -> None:
+def limit_statement(seconds: float, threads: int, address_mb: int, file_bytes: int) -> None:
     """For the next statement; the clock of the parent comes first, this holds if the parent cannot act."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     spent = used.ru_utime + used.ru_stime
@@ -78,7 +80,7 @@ def limit_statement(seconds: float, threads: int, memory_mb: int, file_bytes: in
     # first.
     _soft(resource.RLIMIT_CPU, int(spent + seconds * (threads + 1)) + 5)
     _soft(resource.RLIMIT_FSIZE, file_bytes + (1 << 20))
-    _soft(resource.RLIMIT_AS, _address_space(memory_mb))
+    _soft(resource.RLIMIT_AS, _address_space(address_mb))
 
 
 def _address_space(memory_mb: int) -> int:

@@ -1,5 +1,6 @@
 """SQLite in a worker: the file opened read-only, an authorizer that knows only reading, and a clock in the engine."""
 
+import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from answerable.query.sql.function_classes import function_classes
+from answerable.query.sql.function_classes import DIGEST_FUNCTION, function_classes
 from answerable.sources.workers import failures, row_batches
 from answerable.sources.workers.arrow_file import ArrowFile
 from answerable.sources.workers.engine import Deadline, Request, SqlEngine, quoted, unique_names
@@ -158,7 +159,8 @@ class SqliteEngine(SqlEngine):
             # name only the statement knows.
             allowed = allowed or (second == "" and not self._is_of_the_system(table))
             return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-        if action == sqlite3.SQLITE_FUNCTION and _FUNCTIONS.allows((second or "").casefold()):
+        name = (second or "").casefold()
+        if action == sqlite3.SQLITE_FUNCTION and (_FUNCTIONS.allows(name) or name == DIGEST_FUNCTION):
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 
@@ -254,7 +256,12 @@ def _opened(path: Path) -> sqlite3.Connection:
     for pragma in ("query_only = 1", "trusted_schema = 1", "cell_size_check = 1", "temp_store = 2", "mmap_size = 0"):
         connection.execute(f"PRAGMA {pragma}")
     _disarm(connection)
+    connection.create_function(DIGEST_FUNCTION, 1, _digest, deterministic=True)
     return connection
+
+
+def _digest(text: object) -> str | None:
+    return None if text is None else hashlib.sha256(str(text).encode("utf-8", "replace")).hexdigest()
 
 
 def _disarm(connection: sqlite3.Connection) -> None:

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO, NoReturn
 
 from answerable.isolation import wire
 from answerable.isolation.kernel import Unavailable
-from answerable.sandbox import runner
 from answerable.sandbox.kernel.inside import walls
+from answerable.sandbox.runner.execute import execute
 
 _CONNECTION = 3
 _MOST_FRAMES = 250
@@ -40,7 +40,7 @@ def main(setup: dict[str, Any], message: dict[str, Any], descriptors: list[int])
     if request["wants_rows"]:
         channel.rows_descriptor = inputs.pop()
     frames = dict(zip(request["frames"], map(_mapped, inputs), strict=True))
-    channel.send({"done": runner.execute({**request, "frames": frames}, channel)})
+    channel.send({"done": execute({**request, "frames": frames}, channel)})
     os._exit(0)  # without waiting for threads that the code has left
 
 

@@ -87,13 +87,20 @@ def _load(setup: dict[str, Any]) -> list[str]:
         try:
             importlib.import_module(name)
         except ModuleNotFoundError as error:
-            if error.name != name or name == setup["libraries"][0]:
+            if error.name != name.partition(".")[0] or name == setup["libraries"][0]:
                 raise
             continue
         loaded.append(name)
+    _look_at_own_libraries()
     gc.collect()
     gc.freeze()  # so that counting garbage does not copy what is shared
     return loaded
+
+
+def _look_at_own_libraries() -> None:
+    """scikit-learn finds out once which libraries of linear algebra are loaded; copies cannot read it from any file."""
+    if cluster := sys.modules.get("sklearn.cluster"):
+        cluster.KMeans(1, n_init=1).fit([[0.0]])
 
 
 class _Zygote:

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-LIBRARIES = ("polars", "pyarrow", "numpy", "pandas")
-"""Loaded ahead of the code, those that are installed; the first must be."""
+from answerable.sandbox.libraries import STATISTICS, TABLES, distribution
+
 _HOME = "/python"
 _SITE, _OWN = f"{_HOME}/site", f"{_HOME}/own"
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache")
 _PACKAGE = Path(__file__).parents[3]
 _PACKAGES = ("__init__.py", "sandbox/__init__.py", "sandbox/kernel/__init__.py")
 """What Python reads on the way to the modules below. In a root of its own it does without."""
-_NEEDED_OF_US = ("isolation", "sandbox/kernel/inside", "sandbox/runner.py")
+_NEEDED_OF_US = ("isolation", "sandbox/kernel/inside", "sandbox/runner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,9 @@ def _has(name: str) -> bool:
 def _library_files() -> tuple[Path, ...]:
     """Files and folders of the libraries and of what they require, at the top of where they are installed."""
     found = [
-        Path(str(distribution.locate_file(top)))
-        for distribution in _required(list(LIBRARIES))
-        for top in _top_names(distribution)
+        Path(str(required.locate_file(top)))
+        for required in _required([distribution(module) for module in (*TABLES, *STATISTICS)])
+        for top in _top_names(required)
         if top not in ("", "..", "__pycache__")
     ]
     return tuple(path for path in dict.fromkeys(found) if path.exists())
@@ -134,12 +134,12 @@ def _required(names: list[str]) -> Iterator[importlib.metadata.Distribution]:
             continue
         seen.add(name)
         try:
-            distribution = importlib.metadata.distribution(name)
+            found = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-        yield distribution
+        yield found
         names += [
-            found[0]
-            for line in distribution.requires or ()
-            if "extra ==" not in line and (found := re.match(r"[\w.-]+", line))
+            required[0]
+            for line in found.requires or ()
+            if "extra ==" not in line and (required := re.match(r"[\w.-]+", line))
         ]

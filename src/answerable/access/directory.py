@@ -1,0 +1,16 @@
+"""The people of the store who can sign in, as the rules see them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPerson:
+    """Somebody who can sign in. Their roles and attributes count beside those that `access.yaml` gives to the name."""
+
+    roles: frozenset[str] = frozenset()
+    attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    disabled: bool = False
+
+
+Directory = Mapping[str, ListedPerson]

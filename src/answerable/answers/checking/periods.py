@@ -1,0 +1,58 @@
+"""Dates, years and times of day that a sentence states, and what they stand for."""
+
+from answerable.answers.checking.facts import Ground, ResultFacts, covers, period_of
+from answerable.answers.checking.numerals import Numeral, StatedDate, numerals
+from answerable.answers.checking.sentence import Sentence
+from answerable.answers.roles import words
+
+
+def dated_ground(numeral: Numeral, sentence: Sentence) -> Ground | None:
+    facts = sentence.facts
+    said = numeral.period or StatedDate(year=int(numeral.value))
+    for known, row, column in facts.dates():
+        if covers(said, known):
+            return Ground(numeral.value, "cell", f"a date in row {row + 1}", row, column)
+    for fact in facts.extra:
+        other = period_of(fact.value) if isinstance(fact.value, str) else None
+        if other and covers(said, other):
+            return Ground(numeral.value, "fact", fact.basis)
+    for column, name in enumerate(c.name for c in facts.columns):
+        if said.year is not None and str(said.year) in words(name):
+            return Ground(numeral.value, "fact", f"the column {name}", column=column)
+    return _numbered_month(said, numeral, facts) or _asked_period(said, numeral, facts)
+
+
+def _numbered_month(said: StatedDate, numeral: Numeral, facts: ResultFacts) -> Ground | None:
+    """A month whose number stands in a column of months: “July 2014” for 7, if the question names the year."""
+    if said.month is None or said.day is not None or (said.year is not None and str(said.year) not in facts.question):
+        return None
+    for field in facts.fields:
+        if field.type == "integer" and "month" in words(field.name):
+            for number, row in enumerate(facts.rows):
+                if row[field.index] == said.month:
+                    return Ground(numeral.value, "cell", f"{field.name} of row {number + 1}", number, field.index)
+    return None
+
+
+def _asked_period(said: StatedDate, numeral: Numeral, facts: ResultFacts) -> Ground | None:
+    """A period that the question names, or one that lies in a year that it names."""
+    for other in numerals(facts.question):
+        known = other.period or (StatedDate(year=int(other.value)) if is_year(other) else None)
+        if known is not None and said.year == known.year and covers(known, said) and covers(said, known):
+            return Ground(numeral.value, "fact", "a period of the question")
+    return None
+
+
+def is_year(numeral: Numeral) -> bool:
+    return numeral.kind == "number" and len(numeral.text) == 4 and numeral.text.isdigit()
+
+
+def timed_ground(numeral: Numeral, facts: ResultFacts) -> Ground | None:
+    """A time of day has to stand in a cell of a date or a time."""
+    wanted = numeral.text.rjust(len(numeral.text) + (numeral.text.find(":") == 1), "0")
+    for field in facts.fields:
+        if field.type in ("datetime", "time"):
+            for number, row in enumerate(facts.rows):
+                if isinstance(row[field.index], str) and row[field.index].rpartition("T")[2].startswith(wanted):
+                    return Ground(numeral.value, "cell", f"{field.name} of row {number + 1}", number, field.index)
+    return None

@@ -1,0 +1,113 @@
+"""What a percentage or a ratio may stand for: a share, a change, one number as a part or a multiple of another."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import combinations
+
+from answerable.answers.checking.facts import Ground, stated_numbers
+from answerable.answers.checking.lexicon import BETWEEN, FELL, LESS, MORE, ROSE, TOTAL
+from answerable.answers.checking.numerals import Numeral
+from answerable.answers.checking.sentence import Sentence
+
+
+def percent_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
+    facts = sentence.facts
+    named = sentence.rows_for(numeral)
+    rows: Sequence[int] = named or range(len(facts.rows))
+    percentages = [f for f in facts.measures if facts.is_percentage(f)]
+    fractions = [f for f in facts.measures if facts.is_fraction(f)]
+    yield from facts.cells(rows, percentages)
+    for each in facts.cells(rows, fractions):
+        yield each._replace(value=each.value * 100)
+    if len(named) > 1 and sentence.cue(TOTAL):
+        for each in facts.totals(named):
+            times = 100 if each.column in {f.index for f in fractions} else 1
+            if each.column in {f.index for f in (*percentages, *fractions)}:
+                yield each._replace(value=each.value * times)
+    if sentence.cue(LESS, MORE, BETWEEN) and sentence.word_after(numeral) != "of":
+        for first, second, _, basis in facts.pairs(compared_rows(sentence, named)):
+            yield from _changes(first, second, basis, sentence)
+        for first, second, basis in summed_pairs(sentence):
+            yield from _changes(first, second, basis, sentence)
+    if facts.complete and not _is_change(numeral, sentence):
+        yield from _shares(sentence, named)
+        yield from _parts_of_rows(sentence, named)
+    yield from stated_numbers(facts)
+
+
+def _is_change(numeral: Numeral, sentence: Sentence) -> bool:
+    """“Grew by 12%”, “12% more than”: a change, not a share."""
+    if sentence.word_before(numeral) == "by" or sentence.word_after(numeral) in MORE | LESS:
+        return True
+    return sentence.cue(LESS, MORE, BETWEEN) and not sentence.bound(numeral) and sentence.word_after(numeral) != "of"
+
+
+def _parts_of_rows(sentence: Sentence, named: list[int]) -> Iterator[Ground]:
+    """One column as a part of another, if the sentence speaks of both: 1% of flights were cancelled."""
+    facts = sentence.facts
+    amounts = [f for f in facts.measures if not facts.is_fraction(f) and not facts.is_percentage(f)]
+    spoken = [f for f in amounts if f.index in sentence.spoken]
+    for part in spoken:
+        for whole in spoken:
+            for row in named if part is not whole else ():
+                over, under = facts.number(row, part.index), facts.number(row, whole.index)
+                if over is not None and under and 0 <= over <= under:
+                    yield Ground(over / under * 100, "aggregate", f"{part.name} in {whole.name}, row {row + 1}", row)
+
+
+def summed_pairs(sentence: Sentence) -> Iterator[tuple[Decimal, Decimal, str]]:
+    """Sums that can be compared: of two names that stand for several rows, and of all rows at two times."""
+    facts = sentence.facts
+    if sentence.cue(TOTAL) and facts.pair is not None and facts.complete:
+        first, last = (sum(facts.values(field), Decimal(0)) for field in facts.pair)
+        yield first, last, "the sums"
+    for one, other in combinations(sentence.mentions, 2):
+        if one.column == other.column and one.rows != other.rows and max(len(one.rows), len(other.rows)) > 1:
+            for field in facts.measures:
+                first, last = (facts.summed(field, mention.rows) for mention in (one, other))
+                yield first, last, f"the sums of {field.name}"
+
+
+def ratio_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
+    facts = sentence.facts
+    for first, second, _, basis in facts.pairs(facts.comparable_rows(sentence.rows_for(numeral))):
+        for over, under in ((first, second), (second, first)):
+            if under:
+                yield Ground(over / under, "aggregate", f"ratio of {basis}")
+
+
+def _shares(sentence: Sentence, named: list[int]) -> Iterator[Ground]:
+    """Parts of a column's sum: of each named row (else of the largest), and of the named rows together."""
+    facts = sentence.facts
+    spoken = [f for f in facts.measures if f.index in sentence.spoken] or facts.measures
+    for field in spoken:
+        values = facts.values(field)
+        total = sum(values, Decimal(0))
+        # With negative values a part can be larger than the whole, so a share says nothing.
+        if total <= 0 or min(values) < 0 or facts.is_fraction(field) or facts.is_percentage(field):
+            continue
+        basis = f"share in the sum of {field.name}"
+        for row in named:
+            if (value := facts.number(row, field.index)) is not None:
+                yield Ground(value / total * 100, "aggregate", f"{basis}, row {row + 1}", row, field.index)
+        if not named:
+            yield Ground(max(values) / total * 100, "aggregate", f"{basis}, largest", column=field.index)
+        if len(named) > 1:
+            together = sum((v for row in named if (v := facts.number(row, field.index)) is not None), Decimal(0))
+            yield Ground(together / total * 100, "aggregate", f"{basis}, together", column=field.index)
+
+
+def _changes(first: Decimal, second: Decimal, basis: str, sentence: Sentence) -> Iterator[Ground]:
+    """From either to the other, if the sentence names that direction."""
+    for old, new in ((first, second), (second, first)):
+        if old:
+            change = (new - old) / abs(old) * 100
+            agrees = (change >= 0 and sentence.cue(MORE, BETWEEN)) or (change <= 0 and sentence.cue(LESS, BETWEEN))
+            if agrees:
+                yield Ground(change, "aggregate", f"relative change of {basis}")
+
+
+def compared_rows(sentence: Sentence, named: list[int]) -> Sequence[int]:
+    """A row that has risen or fallen is compared with itself at another time, if its columns say how."""
+    moved = sentence.cue(ROSE, FELL) and sentence.facts.pair is not None
+    return named if moved and len(named) == 1 else sentence.facts.comparable_rows(named)

@@ -1,0 +1,440 @@
+"""`answerable graph`"""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from answerable.cli.output import (
+    EXIT_CODES,
+    json_option,
+    json_or_text,
+    progress,
+    progress_text,
+    say,
+    tell_json,
+    tell_table,
+    write_whole,
+)
+from answerable.cli.session import with_service
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from answerable.core.context import Principal
+    from answerable.core.events import Event
+    from answerable.core.ids import RunId
+    from answerable.graphs.figures import NodeFigures
+    from answerable.service import Service
+    from answerable.service.graphs import GraphDocument, GraphReport, GraphRun
+    from answerable.service.schedules import ScheduleView
+    from answerable.store.base import RunRecord
+
+WAITING = 3
+"""The exit code of a run that waits for a person."""
+
+
+@click.group("graph")
+def command() -> None:
+    """Check, store and run graphs that are written as YAML or JSON files."""
+
+
+@command.command("schema")
+def schema() -> None:
+    """Print the JSON Schema of the format, for editors."""
+
+    async def read(service: "Service", principal: "Principal") -> object:
+        return service.graphs.schema(principal)
+
+    tell_json(with_service(read, empty_store=True))
+
+
+@command.command("validate")
+@click.argument("file", type=click.Path(path_type=Path))
+@json_option
+def validate(file: Path, as_json: bool) -> None:
+    """Check the graph in FILE without running it. A mistake is named with its line and column."""
+    text = _text(file)
+
+    async def check(service: "Service", principal: "Principal") -> "GraphReport":
+        return service.graphs.validate(text, principal, origin=file.name)
+
+    report = with_service(check, empty_store=True)
+    if as_json:
+        tell_json({"valid": True, **report.model_dump(mode="json")})
+        return
+    say(f"{report.name}: {len(report.nodes)} nodes, no mistakes.")
+    tell_table([(node.id, node.kind, ", ".join(node.after)) for node in report.nodes])
+
+
+@command.command("run")
+@click.argument("graph")
+@click.option("--input", "-i", "fields", multiple=True, metavar="KEY=VALUE", help="A field of the input.")
+@click.option("--input-file", type=click.Path(path_type=Path), help="A JSON file with the input.")
+@json_option
+def run(graph: str, fields: tuple[str, ...], input_file: Path | None, as_json: bool) -> None:
+    """Run GRAPH and wait for it: a file, the name of a stored graph, or NAME@VERSION.
+
+    Exit codes: 0 done, 1 failed, 2 wrong graph or input, 3 waits for a person, 4 refused.
+    """
+    written, is_file = _pairs(fields), _is_file(graph)
+
+    async def carry_out(service: "Service", principal: "Principal") -> "GraphRun":
+        given = _object(input_file) if input_file is not None else {}
+        text = _text(Path(graph)) if is_file else await _stored(service, principal, graph)
+        given |= service.graphs.input_of(text, written, principal, origin=graph)
+        started = await service.graphs.begin(text, given, principal, origin=graph)
+        return await _followed(service, principal, started, quiet=as_json)
+
+    _tell_run(with_service(carry_out), as_json)
+
+
+@command.command("fork")
+@click.argument("run")
+@click.argument("node", required=False)
+@click.option("--output", "-o", "outputs", multiple=True, metavar="NODE=JSON", help="Go on with this output of a node.")
+@click.option("--input", "-i", "fields", multiple=True, metavar="KEY=JSON", help="Another field of the input.")
+@json_option
+def fork(run: str, node: str | None, outputs: tuple[str, ...], fields: tuple[str, ...], as_json: bool) -> None:
+    """Run the graph of RUN once more from NODE on, as a run of its own, and wait for it.
+
+    What ended before NODE is taken over and not done again. Without NODE it begins with what failed or never ran.
+    """
+    from answerable.core.ids import RunId
+
+    edited, given = _values(outputs), _values(fields)
+
+    async def carry_out(service: "Service", principal: "Principal") -> "GraphRun":
+        started = await service.graphs.fork(RunId(run), principal, node=node, outputs=edited, input=given)
+        return await _followed(service, principal, started, quiet=as_json)
+
+    _tell_run(with_service(carry_out), as_json)
+
+
+@command.command("signal")
+@click.argument("event")
+@click.option("--data", metavar="JSON", help="What the nodes that wait for it get.")
+@json_option
+def signal(event: str, data: str | None, as_json: bool) -> None:
+    """Tell the runs that wait for EVENT that it has happened, and wait for them."""
+
+    async def reach(service: "Service", principal: "Principal") -> "Sequence[GraphRun]":
+        runs = await service.graphs.signal(event, None if data is None else json_or_text(data), principal)
+        return [await service.graphs.wait(run, principal) for run in runs]
+
+    reached = with_service(reach)
+    if as_json:
+        tell_json({"runs": [each.model_dump(mode="json") for each in reached]})
+        return
+    for each in reached:
+        say(f"{each.run_id}: {each.status}")
+    if not reached:
+        say("No run waits for it.")
+
+
+@command.command("save")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--note", default="", help="What is new; it is recorded.")
+@click.option("--tag", "tags", multiple=True, help="Replaces the tags of the graph.")
+@json_option
+def save(file: Path, note: str, tags: tuple[str, ...], as_json: bool) -> None:
+    """Store the graph in FILE under its name, as a new version."""
+    text = _text(file)
+    saved = with_service(
+        lambda service, principal: service.graphs.save(text, principal, note=note, tags=tags or None, origin=file.name)
+    )
+    if as_json:
+        tell_json(saved.model_dump(mode="json"))
+    else:
+        say(f"{saved.graph.name}: version {saved.version.version}")
+
+
+@command.command("list")
+@click.option("--tag", help="Only graphs with this tag.")
+@json_option
+def list_graphs(tag: str | None, as_json: bool) -> None:
+    """Stored graphs."""
+    found = with_service(lambda service, principal: service.graphs.list(principal, tag=tag))
+    if as_json:
+        tell_json({"graphs": [each.model_dump(mode="json") for each in found]})
+    elif found:
+        tell_table([(each.name, f"version {each.version}", each.owner, ", ".join(each.tags)) for each in found])
+
+
+@command.command("show")
+@click.argument("graph")
+@json_option
+def show(graph: str, as_json: bool) -> None:
+    """A stored graph: NAME or NAME@VERSION, with its last runs and the figures of its nodes."""
+    name, version = _named(graph)
+
+    async def look(
+        service: "Service", principal: "Principal"
+    ) -> "tuple[GraphDocument, Sequence[RunRecord], Mapping[str, NodeFigures]]":
+        document = await service.graphs.show(name, principal, version=version)
+        runs = await service.graphs.runs(name, principal, limit=10)
+        return document, runs, await service.graphs.figures(name, principal)
+
+    document, runs, figures = with_service(look)
+    if as_json:
+        listed = [{"run_id": each.run, "status": each.status, "created_at": each.created_at} for each in runs]
+        nodes = {id: each.model_dump(mode="json") for id, each in figures.items()}
+        tell_json({**document.model_dump(mode="json"), "runs": listed, "figures": nodes})
+        return
+    say(f"{document.graph.name}, version {document.version.version} by {document.version.user}")
+    say(document.text)
+    for each in runs:
+        say(f"{each.run}  {each.created_at:%Y-%m-%d %H:%M}  {each.status}")
+    for id, node in figures.items():
+        say(f"{id}: {node.runs} runs, {node.failures} failed, p50 {node.p50_ms} ms, p95 {node.p95_ms} ms")
+
+
+@command.command("versions")
+@click.argument("name")
+@json_option
+def versions(name: str, as_json: bool) -> None:
+    """Who saved which version of NAME, newest first."""
+    found = with_service(lambda service, principal: service.graphs.versions(name, principal))
+    if as_json:
+        tell_json({"versions": [each.model_dump(mode="json") for each in found]})
+    else:
+        tell_table([(each.version, f"{each.at:%Y-%m-%d %H:%M}", each.user, each.note) for each in found])
+
+
+@command.command("diff")
+@click.argument("name")
+@click.argument("before", type=int, required=False)
+@click.argument("after", type=int, required=False)
+@json_option
+def diff(name: str, before: int | None, after: int | None, as_json: bool) -> None:
+    """What is different in version AFTER of NAME. Exit code 0 when nothing is, else 1."""
+    found = with_service(lambda service, principal: service.graphs.diff(name, principal, before=before, after=after))
+    if as_json:
+        tell_json(found.model_dump(mode="json"))
+    else:
+        say(found.text or "No difference.", nl=not found.text)
+    sys.exit(1 if found.text else 0)
+
+
+@command.command("rollback")
+@click.argument("name")
+@click.argument("version", type=int)
+@json_option
+def rollback(name: str, version: int, as_json: bool) -> None:
+    """Make VERSION of NAME count again, as a new version."""
+    saved = with_service(lambda service, principal: service.graphs.rollback(name, version, principal))
+    if as_json:
+        tell_json(saved.model_dump(mode="json"))
+    else:
+        say(f"{name}: version {saved.version.version}")
+
+
+@command.command("export")
+@click.argument("graph")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write it to this file.")
+def export(graph: str, output: Path | None) -> None:
+    """The text of a stored graph (NAME or NAME@VERSION), as it was saved to the byte."""
+    name, version = _named(graph)
+    document = with_service(lambda service, principal: service.graphs.show(name, principal, version=version))
+    if output is not None:
+        write_whole(output, [document.text.encode()])
+    else:
+        sys.stdout.buffer.write(document.text.encode())
+        sys.stdout.buffer.flush()
+
+
+@command.command("delete")
+@click.argument("name")
+@json_option
+def delete(name: str, as_json: bool) -> None:
+    """Remove NAME with all its versions. Its runs stay."""
+    with_service(lambda service, principal: service.graphs.delete(name, principal))
+    if as_json:
+        tell_json({"deleted": name})
+    else:
+        say(f"{name} is deleted.")
+
+
+@command.group("schedule")
+def schedule() -> None:
+    """When stored graphs run by themselves. A server runs them."""
+
+
+@schedule.command("add")
+@click.argument("name")
+@click.argument("graph")
+@click.option("--cron", required=True, help="Minute, hour, day of month, month, day of week: '0 7 * * mon'.")
+@click.option("--zone", default="UTC", show_default=True, help="The time zone, such as Europe/Berlin.")
+@click.option(
+    "--catch-up",
+    type=click.Choice(["skip", "last", "all"]),
+    default="last",
+    show_default=True,
+    help="What to do about times at which no server ran.",
+)
+@click.option("--input", "-i", "fields", multiple=True, metavar="KEY=JSON", help="A field of the input.")
+@json_option
+def add_schedule(
+    name: str, graph: str, cron: str, zone: str, catch_up: str, fields: tuple[str, ...], as_json: bool
+) -> None:
+    """Run GRAPH (NAME or NAME@VERSION) at certain times, as the schedule NAME."""
+    wanted, version = _named(graph)
+    given = _values(fields)
+
+    async def store(service: "Service", principal: "Principal") -> "ScheduleView":
+        from pydantic import ValidationError
+
+        from answerable.core.errors import UserError
+        from answerable.core.validation import first_problem
+        from answerable.graphs.schedules import GraphSchedule
+
+        body = {"graph": wanted, "version": version, "cron": cron, "zone": zone, "catch_up": catch_up, "input": given}
+        try:
+            wished = GraphSchedule.model_validate(body)
+        except ValidationError as error:
+            raise UserError(f"{first_problem(error).message}.", code="schedule_invalid") from error
+        return await service.schedules.add(name, wished, principal)
+
+    stored = with_service(store)
+    if as_json:
+        tell_json(stored.model_dump(mode="json"))
+    else:
+        say(f"{stored.name}: {stored.schedule.graph} runs next at {stored.next_at.isoformat()}")
+
+
+@schedule.command("list")
+@json_option
+def list_schedules(as_json: bool) -> None:
+    """Stored schedules, and when each is due."""
+    found = with_service(lambda service, principal: service.schedules.list(principal))
+    if as_json:
+        tell_json({"schedules": [each.model_dump(mode="json") for each in found]})
+        return
+    for each in found:
+        plan = each.schedule
+        say(f"{each.name}  {plan.graph}  {plan.cron} ({plan.zone})  next {each.next_at.isoformat()}")
+        if each.problem is not None:
+            say(f"  The last time: {each.problem}")
+
+
+@schedule.command("remove")
+@click.argument("name")
+@json_option
+def remove_schedule(name: str, as_json: bool) -> None:
+    """Remove the schedule NAME. Runs that it has begun go on."""
+    with_service(lambda service, principal: service.schedules.remove(name, principal))
+    if as_json:
+        tell_json({"removed": name})
+    else:
+        say(f"{name} is removed.")
+
+
+def _is_file(graph: str) -> bool:
+    return graph.endswith((".yaml", ".yml", ".json")) or Path(graph).is_file()
+
+
+async def _stored(service: "Service", principal: "Principal", graph: str) -> str:
+    name, version = _named(graph)
+    return (await service.graphs.show(name, principal, version=version)).text
+
+
+def _named(graph: str) -> tuple[str, int | None]:
+    """Name and version of `NAME` or `NAME@VERSION`."""
+    from answerable.core.errors import UserError
+
+    name, sign, version = graph.partition("@")
+    if sign and not version.isdigit():
+        raise UserError(f"{graph!r} is no version of a graph.", code="graph_version_not_found", hint="Write NAME@2.")
+    return name, int(version) if sign else None
+
+
+async def _followed(service: "Service", principal: "Principal", run: "RunId", *, quiet: bool) -> "GraphRun":
+    """Waits for a run. A terminal shows what happens meanwhile."""
+    with progress("Running …") as show:
+        async for event in service.runs.events(run, principal):
+            if quiet:
+                continue
+            if show is not None and (text := progress_text(event)) is not None:
+                show(text)
+            if (line := _line(event)) is not None:
+                say(line, err=True)
+    return await service.graphs.get_run(run, principal)
+
+
+def _line(event: "Event") -> str | None:
+    """One line about the end of a node, for people who watch."""
+    from answerable.core.events import ApprovalRequested, StepFailed, StepFinished, StepRetried, StepSkipped
+    from answerable.graphs.compiling import RESERVED
+
+    if getattr(event, "node", "").rpartition("/")[2] in RESERVED:
+        return None
+    match event:
+        case StepFinished():
+            return f"done     {event.node}  {event.duration_ms:,.0f} ms"
+        case StepFailed():
+            return f"failed   {event.node}  {event.message} [{event.code}]"
+        case StepSkipped():
+            return f"skipped  {event.node}  {event.reason}"
+        case StepRetried():
+            return f"again    {event.node}  in {event.delay:.1f} s: {event.message}"
+        case ApprovalRequested():
+            return f"waiting  {event.node}  {event.prompt}"
+    return None
+
+
+def _tell_run(found: "GraphRun", as_json: bool) -> None:
+    if as_json:
+        tell_json(found.model_dump(mode="json"))
+    else:
+        _tell_output(found)
+        say(f"{found.run_id}: {found.status}", err=True)
+        if found.error is not None:
+            say(f"Error: {found.error['message']} [{found.error['code']}]", err=True)
+    sys.exit(WAITING if found.status == "waiting" else EXIT_CODES.get(found.status, 1))
+
+
+def _tell_output(found: "GraphRun") -> None:
+    from answerable.engine.steps.graph_answer import output_text
+
+    if found.status in ("done", "partial"):
+        say(output_text(found.output))
+
+
+def _text(file: Path) -> str:
+    from answerable.core.errors import UserError
+
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UserError(f"{file} cannot be read: {reason}.", code="file_unreadable") from error
+
+
+def _pairs(fields: tuple[str, ...]) -> dict[str, str]:
+    from answerable.core.errors import UserError
+
+    pairs = [field.partition("=") for field in fields]
+    wrong = next((name for name, sign, _ in pairs if not sign or not name), None)
+    if wrong is not None:
+        raise UserError(f"{wrong}: write NAME=VALUE.", code="graph_input_invalid")
+    return {name: value for name, _, value in pairs}
+
+
+def _values(fields: tuple[str, ...]) -> dict[str, object]:
+    """JSON by name; what is no JSON is text."""
+    return {name: json_or_text(text) for name, text in _pairs(fields).items()}
+
+
+def _object(file: Path) -> dict[str, object]:
+    import orjson
+
+    from answerable.core.errors import UserError
+
+    try:
+        found = orjson.loads(_text(file))
+    except orjson.JSONDecodeError as error:
+        raise UserError(f"{file} is no JSON: {error}.", code="graph_input_invalid") from error
+    if not isinstance(found, dict):
+        raise UserError(f"{file} must hold one JSON object.", code="graph_input_invalid")
+    return found

@@ -1,0 +1,146 @@
+"""`answerable okta`"""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from answerable.cli.output import json_option, progress, say, tell_json
+from answerable.cli.session import with_service
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from answerable.core.context import Principal
+    from answerable.okta.sync.run import SyncRecord
+    from answerable.service import Service
+
+
+@click.group("okta")
+def command() -> None:
+    """Sync an Okta tenant, or simulate one. See docs/okta.md."""
+
+
+@command.command("sync")
+@click.argument("name")
+@click.argument("url", required=False)
+@click.option("--token-from", metavar="VARIABLE", help="Environment variable with the API token; else OKTA_API_TOKEN.")
+@click.option("--client-id", help="Of an application with a private key, which is then in the variable.")
+@click.option("--full", is_flag=True, help="Read everything anew, not only what has changed.")
+@click.option("--log-days", type=click.FloatRange(min=0), default=30, show_default=True, help="Of the log, at first.")
+@json_option
+def sync(
+    name: str,
+    url: str | None,
+    token_from: str | None,
+    client_id: str | None,
+    full: bool,
+    log_days: float,
+    as_json: bool,
+) -> None:
+    """Sync the tenant at URL into a source called NAME; URL is needed the first time only.
+
+    A sync that was interrupted goes on where it stopped.
+    """
+    from dataclasses import asdict
+
+    with progress(f"Syncing {name} …") as show:
+
+        def report(message: str, done: float | None, total: float | None) -> None:
+            if show is not None:
+                show(f"{message} … {done or 0:,.0f} of {total or 0:,.0f} lists")
+
+        record = with_service(
+            lambda service, principal: service.okta.sync(
+                name,
+                principal,
+                url=url,
+                token_from=token_from,
+                client_id=client_id,
+                full=full,
+                log_days=log_days,
+                progress=report,
+            )
+        )
+    if as_json:
+        tell_json(asdict(record))
+        return
+    say(f"{name} is synced ({record.kind}): {record.rows or 0:,} rows on {record.pages or 0:,} pages.")
+    say(f"{record.added or 0} added, {record.changed or 0} changed, {record.removed or 0} removed since the last sync.")
+    if record.error:
+        say(record.error)
+    say(f'Ask it: answerable ask "Which users have never logged in?" --source {name}')
+
+
+@command.command("history")
+@click.argument("name")
+@json_option
+def show_history(name: str, as_json: bool) -> None:
+    """The syncs of NAME: when, how long, what they found, and what went wrong."""
+    from dataclasses import asdict
+
+    async def records(service: "Service", principal: "Principal") -> "Sequence[SyncRecord]":
+        return service.okta.history(name, principal)
+
+    found = with_service(records)
+    if as_json:
+        tell_json({"syncs": [asdict(record) for record in found]})
+        return
+    for record in found:
+        figures = f"{record.added or 0} added, {record.changed or 0} changed, {record.removed or 0} removed"
+        say(f"{record.started}  {record.kind:11}  {record.status:8}  {record.seconds or 0:7.1f} s  {figures}")
+        if record.error:
+            say(f"    {record.error}")
+
+
+@command.command("simulate")
+@click.option("--users", type=click.IntRange(10, 500_000), default=1_000, show_default=True)
+@click.option("--groups", type=click.IntRange(0, 50_000), help="Groups besides those of departments and offices.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed makes the same tenant.")
+@click.option("--now", type=click.DateTime(), help="The time in the tenant, in UTC; else the time of today.")
+@click.option(
+    "--rate", type=click.FloatRange(min=0.001), help="Share of Okta's own limits, 1 for all of them; else no limits."
+)
+@click.option("--changes", type=click.FloatRange(min=0), default=0, help="Changes a minute, such as people who join.")
+@click.option("--token", help="API token to accept instead of a fixed one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8399, show_default=True)
+def simulate(
+    users: int,
+    groups: int | None,
+    seed: int,
+    now: "datetime | None",
+    rate: float | None,
+    changes: float,
+    token: str | None,
+    port: int,
+) -> None:
+    """Serve a made-up tenant on this machine with Okta's protocol, until interrupted."""
+    from datetime import UTC, datetime
+
+    from answerable.okta.simulator.populate import simulated_tenant
+    from answerable.okta.simulator.server import TOKEN, Simulator, listening, server_of
+
+    try:
+        opened = listening(port)
+    except OSError as error:
+        from answerable.core.errors import OperatorError
+
+        raise OperatorError(
+            f"Port {port} cannot be used: {error.strerror}.", code="port_unavailable", hint="Give another --port."
+        ) from error
+    tenant = simulated_tenant(users, seed, now.replace(tzinfo=UTC) if now else datetime.now(UTC), groups)
+    address = f"http://127.0.0.1:{opened.getsockname()[1]}"
+    memberships = sum(map(len, tenant.members.values()))
+    say(
+        f"{users:,} users, {len(tenant.groups):,} groups, {memberships:,} memberships, {len(tenant.apps)} applications."
+    )
+    say(f"Okta is simulated on {address} (Ctrl-C stops it).")
+    if token is None:
+        say(f"To sync it: OKTA_API_TOKEN={TOKEN} answerable okta sync simulated {address}")
+    import asyncio
+    import sys
+
+    sys.stdout.flush()
+    simulator = Simulator(tenant, token=token or TOKEN, rate=rate)
+    with opened:
+        asyncio.run(server_of(simulator, changes).serve([opened]))

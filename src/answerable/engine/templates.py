@@ -1,0 +1,139 @@
+"""Templates: text that refers to the outputs of earlier nodes, such as `{{ orders.rows.0.total }}`. Pure.
+
+A reference is a name and a path of fields and numbers. There is nothing else: no calls, no loops, no expressions. So a
+template cannot run for long, and reaches only the names that it is given.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from answerable.core.errors import LimitError, UserError
+from answerable.core.values import Json
+from answerable.engine.graph import Filling, Path
+
+LONGEST = 1_000_000
+"""Characters of a filled template."""
+_MARK = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_REFERENCE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z0-9_ -]+)*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    name: str
+    path: Path
+
+    def __str__(self) -> str:
+        return ".".join([self.name, *map(str, self.path)])
+
+
+@lru_cache(maxsize=1_024)  # a map fills the same template for each of its items
+def reference(text: str) -> Reference:
+    """The reference in a text such as `orders.rows.0.total`."""
+    match = _REFERENCE.fullmatch(text.strip())
+    if match is None:
+        raise UserError(
+            f"`{text.strip()[:80]}` is no reference: it must be a name and fields, such as `orders.row_count`.",
+            code="template_invalid",
+        )
+    name, fields = match.groups()
+    return Reference(name, tuple(int(part) if part.isdigit() else part for part in fields.split(".")[1:]))
+
+
+def references(template: Json) -> Iterator[Reference]:
+    """Every reference in a template: a text, or a list or object that holds texts."""
+    if isinstance(template, str):
+        yield from (reference(match[1]) for match in _MARK.finditer(template))
+    elif isinstance(template, Mapping):
+        for each in template.values():
+            yield from references(each)
+    elif isinstance(template, list | tuple):
+        for each in template:
+            yield from references(each)
+
+
+def with_references(template: str, replaced: Callable[[str], str]) -> str:
+    """The text with something else in place of each reference."""
+    return _MARK.sub(lambda match: replaced(match[1]), template)
+
+
+def filled(template: Json, how: Filling, scope: Mapping[str, Json]) -> Json:
+    """The template with the values of the scope in place of its references."""
+    if how == "value":
+        return _value(template, scope)
+    if not isinstance(template, str):
+        return template
+    write = _sql_literal if how == "sql" else _text
+    text = _MARK.sub(lambda match: write(resolved(reference(match[1]), scope)), template)
+    if len(text) > LONGEST:
+        raise LimitError(
+            f"A filled template has {len(text):,} characters; {LONGEST:,} are allowed.", code="template_too_long"
+        )
+    return text
+
+
+def resolved(wanted: Reference, scope: Mapping[str, Json]) -> Json:
+    """The value that a reference stands for. A node that was not taken has null as its output, and so has every field
+    of it."""
+    value: Any = scope[wanted.name]
+    for key in wanted.path:
+        if value is None:
+            return None
+        try:
+            value = value[key]
+        except (LookupError, TypeError):
+            raise UserError(
+                f"`{wanted}`: there is no `{key}`.",
+                code="template_missing",
+                hint=_known(value),
+            ) from None
+    return value
+
+
+def _value(template: Json, scope: Mapping[str, Json]) -> Json:
+    if isinstance(template, str):
+        whole = _MARK.fullmatch(template.strip())
+        # One reference alone keeps its type: a list stays a list.
+        if whole is not None and "{{" not in whole[1]:
+            return resolved(reference(whole[1]), scope)
+        return filled(template, "text", scope)
+    if isinstance(template, Mapping):
+        return {key: _value(each, scope) for key, each in template.items()}
+    if isinstance(template, list | tuple):
+        return [_value(each, scope) for each in template]
+    return template
+
+
+def _text(value: Json) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _sql_literal(value: Json) -> str:
+    """The value as a literal of SQL. The statement is parsed and checked afterwards like any other."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, list) and value and not any(isinstance(each, list | dict) for each in value):
+        return "(" + ", ".join(map(_sql_literal, value)) + ")"
+    raise UserError(
+        "SQL can hold a number, a text, true, false, null, or a list of these.",
+        code="template_not_sql",
+        hint="Refer to a field of the value.",
+    )
+
+
+def _known(value: Json) -> str | None:
+    if isinstance(value, Mapping):
+        return f"There are: {', '.join(map(str, list(value)[:20]))}." if value else "It has no fields."
+    return f"It has {len(value)} entries, from 0 on." if isinstance(value, list) else None

@@ -1,0 +1,72 @@
+"""What became of each node of a run, from its events. Pure."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from answerable.core.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Event,
+    RunStarted,
+    StepFailed,
+    StepFinished,
+    StepRetried,
+    StepSkipped,
+    StepStarted,
+)
+from answerable.core.values import Frozen, Json
+from answerable.engine.journal import asks
+from answerable.engine.steps.wait import EVENT
+
+NodeStatus = Literal["not_started", "running", "waiting", "done", "failed", "skipped"]
+
+
+class NodeRun(Frozen):
+    kind: str
+    status: NodeStatus = "not_started"
+    output: Json = None
+    attempts: int = 0
+    duration_ms: float = 0.0
+    message: str | None = None
+    """Why it failed, was skipped or waits."""
+    code: str | None = None
+    """The stable code of its error."""
+
+
+def node_runs(events: Iterable[Event]) -> dict[str, NodeRun]:
+    """By id, in the order of the graph. Nodes inside of other nodes are part of these."""
+    nodes: dict[str, NodeRun] = {}
+    for event in events:
+        if isinstance(event, RunStarted):
+            nodes = {node["id"]: NodeRun(kind=node["kind"]) for node in event.graph["nodes"]}
+            continue
+        id = getattr(event, "node", None)
+        if id in nodes and (change := _change(event)):
+            nodes[id] = nodes[id].model_copy(update=change)
+    return nodes
+
+
+def _change(event: Event) -> dict[str, Json]:
+    match event:
+        case StepStarted():
+            return {"status": "running", "attempts": event.attempt, "message": None}
+        case StepRetried():
+            return {"message": event.message, "code": event.code}
+        case StepFinished():
+            ended = {"status": "done", "output": event.output, "duration_ms": event.duration_ms}
+            return {**ended, "message": None, "code": None}
+        case StepFailed():
+            return {"status": "failed", "message": event.message, "code": event.code, "duration_ms": event.duration_ms}
+        case StepSkipped():
+            return {"status": "skipped", "message": event.reason}
+        case ApprovalRequested():
+            return {"status": "waiting", "message": event.prompt}
+        case ApprovalDecided():
+            return {"status": "running", "message": None}
+    return {}
+
+
+def waiting_for(events: Sequence[Event], name: str) -> list[str]:
+    """The nodes that wait for an event of this name, also inside of other nodes."""
+    nodes = {each.node: None for each in events if isinstance(each, ApprovalRequested) and each.effect == {EVENT: name}}
+    return [node for node in nodes if asks(events, node)]

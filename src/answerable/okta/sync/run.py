@@ -1,0 +1,167 @@
+"""One sync: reads the lists of a tenant, several at once, and writes each page as it comes."""
+
+import asyncio
+import fcntl
+import os
+import sqlite3
+from collections import deque
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from answerable.core.clock import Clock
+from answerable.core.errors import AnswerableError, OperatorError, UserError
+from answerable.core.progress import Progress, no_progress
+from answerable.okta.sync.client import FeatureMissingError, GoneError, OktaClient, StaleCursorError
+from answerable.okta.sync.database import NEXT, PUBLISHED, Begun, OpenJob, SyncKind, WorkFile
+from answerable.okta.sync.jobs import JOB_KINDS, SyncJob
+
+LOG_DAYS = 30
+_AS_OF = "/api/v1/logs?limit=1&sortOrder=DESCENDING&since=1970-01-01T00:00:00.000Z"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRecord:
+    """A row of `sync_history`."""
+
+    id: int
+    kind: str
+    status: str
+    data_as_of: str | None
+    started: str
+    finished: str | None
+    seconds: float | None
+    pages: int | None
+    rows: int | None
+    added: int | None
+    changed: int | None
+    removed: int | None
+    error: str | None
+
+
+async def sync(
+    folder: Path,
+    client: OktaClient,
+    clock: Clock,
+    *,
+    kind: SyncKind | None = None,
+    log_days: float = LOG_DAYS,
+    progress: Progress = no_progress,
+) -> SyncRecord:
+    """Syncs a tenant into the database file of a folder. A sync that was interrupted goes on. Without `kind`, only what
+    is new is read if there is a complete sync, else everything."""
+    with _alone(folder):
+        work = WorkFile(folder)
+        try:
+            begun = work.resume(kind) or await _begun(work, client, clock, kind, log_days)
+            await _Reading(work, client, clock, progress).read_all(begun)
+            await asyncio.to_thread(work.publish, clock.now())
+        except AnswerableError as error:
+            if work.is_open:
+                work.fail(f"{error.message} [{error.stable_code}]")
+            raise
+        except sqlite3.Error as error:
+            raise OperatorError(f"The synced data cannot be written: {error}.", code="okta_store_failed") from error
+        finally:
+            work.close()
+    return history(folder)[-1]
+
+
+async def _begun(work: WorkFile, client: OktaClient, clock: Clock, kind: SyncKind | None, log_days: float) -> Begun:
+    newest = (await client.page(_AS_OF, JOB_KINDS["log"].scope)).items
+    now = clock.now().strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    wanted = kind or ("incremental" if work.last_complete() else "full")
+    # the tenant's own time, because clocks differ
+    as_of = newest[0]["published"] if newest else now
+    return work.begin(wanted, as_of, now, log_days)
+
+
+class _Reading:
+    def __init__(self, work: WorkFile, client: OktaClient, clock: Clock, progress: Progress) -> None:
+        self._work = work
+        self._client = client
+        self._clock = clock
+        self._progress = progress
+        self._writing = asyncio.Lock()
+        self._rows = 0
+
+    async def read_all(self, begun: Begun) -> None:
+        self._report("Going on with an interrupted sync" if begun.resumed else f"Beginning a sync ({begun.kind})")
+        while jobs := deque(self._work.open_jobs()):
+            await self._read(jobs)
+
+    async def _read(self, waiting: deque[OpenJob]) -> None:
+        under_way: set[asyncio.Task[list[SyncJob]]] = set()
+        try:
+            while waiting or under_way:
+                while waiting and len(under_way) < self._client.at_once + 2:
+                    under_way.add(asyncio.create_task(self._read_list(waiting.popleft())))
+                ended, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                for task in ended:
+                    waiting.extend(OpenJob(job, None) for job in task.result())
+        finally:
+            for task in under_way:
+                task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _read_list(self, open_job: OpenJob) -> list[SyncJob]:
+        """Reads one list to its end, and returns the lists that it gives rise to."""
+        job, kind = open_job.job, JOB_KINDS[open_job.job.kind]
+        first = kind.first(job.key, self._work.since)
+        path: str | None = open_job.path or first
+        found: list[SyncJob] = []
+        while path is not None:
+            try:
+                page = await self._client.page(path, kind.scope)
+            except StaleCursorError:
+                if path == first:
+                    raise UserError(f"Okta does not understand the request {path}.", code="okta_refused") from None
+                path = first
+                continue
+            except (GoneError, FeatureMissingError) as reason:
+                async with self._writing:
+                    gone = isinstance(reason, GoneError)
+                    await asyncio.to_thread(self._work.end, job, self._now(), gone=gone)
+                return found
+            items = kind.items(page.items)
+            # the log can be followed for ever: its end is a page without events
+            path = None if job.kind == "log" and not items else page.next_path
+            async with self._writing:
+                found += await asyncio.to_thread(self._work.write_page, job, items, path, self._now())
+            self._rows += len(items)
+            self._report(f"Reading {job.kind.replace('_', ' ')}, {self._rows:,} rows so far")
+        return found if job.kind != "log" else []
+
+    def _now(self) -> str:
+        return self._clock.now().strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+    def _report(self, message: str) -> None:
+        self._progress(message, *self._work.job_counts())
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Raises `UserError` if another process syncs the same tenant."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock = os.open(folder / "sync.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise UserError(
+            "This tenant is being synced already.", code="okta_sync_running", hint="Wait until that sync has ended."
+        ) from None
+    finally:
+        os.close(lock)
+
+
+def history(folder: Path) -> list[SyncRecord]:
+    """Every sync of a tenant, the oldest first, with the one that is under way or was interrupted."""
+    path = next((folder / name for name in (NEXT, PUBLISHED) if (folder / name).exists()), None)
+    if path is None:
+        return []
+    columns = ", ".join(SyncRecord.__slots__)
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
+        found = db.execute(f"SELECT {columns} FROM sync_history ORDER BY id").fetchall()  # noqa: S608 - fixed names
+    return [SyncRecord(*row) for row in found]

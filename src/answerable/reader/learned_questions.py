@@ -1,0 +1,159 @@
+"""Questions of `semantic.yaml` with the statements that answer them: asked again in the same words, or nearly so.
+
+Two questions are the same if they have the same content words in any order, numbers included. Words that the catalog
+calls synonyms of one thing count as one word. A question that names another value of the same column is answered by
+the statement with that value in it. Questions that come near are offered instead.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+from answerable.core.catalog import Catalog, Column, KnownQuestion, Table
+from answerable.core.values import Frozen
+from answerable.core.words import name_words, normalise, stem
+from answerable.reader.grammar.dated_scene import DatedScene
+
+_ALIKE = 0.66
+"""From this share of common content words on, a question is worth offering."""
+_LINKED = 6
+"""So many wordings are compared closely, the nearest first: linking each takes some milliseconds."""
+_SMALL = frozenset(
+    word
+    for line in (
+        "a an the of in on at for to with is are was were be been am do does did done have has had what which whats",
+        "that this these those there their them they it its we us our ours i me my you your please give show list find",
+        "return tell display get provide and s so then now currently got can could would will",
+    )
+    for word in line.split()
+)
+"""Words that change nothing. Negations, comparisons and words such as "most", "each" and "who" are not among them."""
+_SAME: Mapping[str, str] = {
+    "how many": "count",
+    "number of": "count",
+    "count of": "count",
+    "for each": "each",
+    "per": "each",
+    "by": "each",
+    "every": "each",
+    "mean": "average",
+    "avg": "average",
+    "percentage": "share",
+    "percent": "share",
+    "proportion": "share",
+    "biggest": "largest",
+    "cheapest": "lowest price",
+    "isnt": "not",
+    "arent": "not",
+    "dont": "not",
+    "doesnt": "not",
+    "never": "not",
+}
+
+
+class LearnedAnswer(Frozen):
+    """A statement of `semantic.yaml` that answers a question."""
+
+    question: str
+    """The question as it was learned."""
+    sql: str
+    same_values: bool
+    """Whether the statement is as it was learned. Otherwise a value in it was replaced."""
+
+
+class LearnedQuestions:
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def answer(self, question: str, linked: Callable[[str], DatedScene]) -> LearnedAnswer | None:
+        """The statement for a question that was learned, perhaps with another value in it; None for all others."""
+        asked = self._frame(question)
+        if not asked:
+            return None
+        near = [(known, text) for share, known, text in self._nearest(asked) if share == 1.0]
+        if near:
+            known, _ = near[0]
+            return LearnedAnswer(question=known.question, sql=known.sql, same_values=True)
+        scene = linked(question)
+        if not scene.values:
+            return None
+        for _, known, text in self._nearest(asked)[:_LINKED]:
+            sql = self._with_values(scene, linked(text), known.sql)
+            if sql is not None:
+                return LearnedAnswer(question=known.question, sql=sql, same_values=False)
+        return None
+
+    def alike(self, question: str, most: int) -> tuple[str, ...]:
+        """Learned questions that come near to this one, the nearest first."""
+        asked = self._frame(question)
+        found = [known.question for share, known, _ in self._nearest(asked) if share >= _ALIKE] if asked else []
+        return tuple(dict.fromkeys(found))[:most]
+
+    @cached_property
+    def _wordings(self) -> Sequence[tuple[KnownQuestion, str, frozenset[str]]]:
+        each = ((known, text) for known in self._catalog.questions for text in (known.question, *known.also))
+        return [(known, text, self._frame(text)) for known, text in each]
+
+    @cached_property
+    def _one_word(self) -> Mapping[str, str]:
+        """For each word that is a synonym of one thing, the word that stands for all of them."""
+        named: dict[str, set[str]] = {}
+        columns = [column for table in self._catalog.tables for column in table.columns]
+        things: list[Table | Column] = [*self._catalog.tables, *columns]
+        for thing in things:
+            words = [_only_word(name) for name in (thing.label or thing.name, *thing.synonyms)]
+            for word in filter(None, words):
+                named.setdefault(word, set()).add(words[0] or word)
+        return {word: min(names) for word, names in named.items() if len(names) == 1}
+
+    def _frame(self, text: str) -> frozenset[str]:
+        said = f" {' '.join(normalise(text.replace(chr(39), '').replace('’', '')).split())} "
+        for phrase, word in _SAME.items():
+            said = said.replace(f" {phrase} ", f" {word} ")
+        words = [word for word in said.split() if word not in _SMALL]
+        return frozenset(self._one_word.get(stem(word), stem(word)) for word in words)
+
+    def _nearest(self, asked: frozenset[str]) -> list[tuple[float, KnownQuestion, str]]:
+        shares = (
+            (2 * len(asked & frame) / (len(asked) + len(frame)), known, text)
+            for known, text, frame in self._wordings
+            if frame & asked
+        )
+        return sorted(shares, key=lambda each: -each[0])
+
+    def _with_values(self, asked: DatedScene, learned: DatedScene, sql: str) -> str | None:
+        """The statement with the values of the question in place of those that it was learned with. None if the
+        questions differ in more than values of the same columns, or if a value does not stand in the statement."""
+        if self._rest(asked) != self._rest(learned) or len(asked.values) != len(learned.values):
+            return None
+        pairs = list(zip(learned.values, asked.values, strict=True))
+        if any(old.column != new.column for old, new in pairs):
+            return None
+        return _replaced(sql, {old.value: new.value for old, new in pairs}, self._catalog.dialect)
+
+    def _rest(self, scene: DatedScene) -> frozenset[str]:
+        """The content words that are part of no value."""
+        kept = (t.text for place, t in enumerate(scene.scene.tokens) if place not in scene.value_places)
+        return self._frame(" ".join(kept))
+
+
+def _only_word(name: str | None) -> str | None:
+    words = name_words(name) if name else []
+    return stem(words[0]) if len(words) == 1 else None
+
+
+def _replaced(sql: str, values: Mapping[str, str], dialect: str) -> str | None:
+    from sqlglot import exp, parse_one
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = parse_one(sql, dialect=dialect)
+    except SqlglotError:
+        return None
+    texts = [literal for literal in tree.find_all(exp.Literal) if literal.is_string]
+    for old, new in values.items():
+        places = [literal for literal in texts if literal.this.casefold() == old.casefold()]
+        if not places:
+            return None
+        for literal in places:
+            literal.set("this", new)
+    return tree.sql(dialect=dialect)

@@ -1,0 +1,57 @@
+"""Misspelt words that say what to do: "avrage", "yungest", "comon". Names and values are matched elsewhere."""
+
+from dataclasses import replace
+from functools import cache, lru_cache
+
+from answerable.core.spelling import slips
+from answerable.core.words import stem
+from answerable.reader.linking.cues import cue_words
+from answerable.reader.linking.everyday_words import everyday_words
+from answerable.reader.linking.links import near_forms
+from answerable.reader.linking.schema import Schema
+from answerable.reader.linking.tokens import QuestionToken, TokenizedQuestion
+from answerable.reader.linking.word_meanings import word_vector
+
+_SHORTEST = 4
+_LONG = 7
+
+
+def respelled(question: TokenizedQuestion, schema: Schema) -> TokenizedQuestion:
+    """The question with words that are no words read as the one known word that they are nearest to."""
+    tokens = tuple(_respelled(token, schema) for token in question.tokens)
+    return question if tokens == question.tokens else replace(question, tokens=tokens)
+
+
+def _respelled(token: QuestionToken, schema: Schema) -> QuestionToken:
+    if (
+        token.kind != "word"
+        or len(token.lower) < _SHORTEST
+        or not token.lower.isalpha()
+        or token.stem in schema.by_stem
+    ):
+        return token
+    word = _meant(token.lower) if not any(near_forms(token.stem, schema)) else None
+    return token if word is None else replace(token, lower=word, stem=stem(word))
+
+
+@lru_cache(maxsize=1024)
+def _meant(word: str) -> str | None:
+    if word in _known() or word_vector(word) is not None or word_vector(stem(word)) is not None:
+        return None
+    most = 1 if len(word) < _LONG else 2
+    near = [(count, other) for other in _known() if (count := _slips(word, other, most)) is not None]
+    best = min(near, default=None)
+    if best is None or sum(count == best[0] for count, _ in near) > 1:
+        return None
+    return best[1]
+
+
+def _slips(word: str, other: str, most: int) -> int | None:
+    if len(other) < _SHORTEST or abs(len(word) - len(other)) > most or word[0] != other[0]:
+        return None
+    return slips(word, other, most)
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(word for word in (*cue_words(), *everyday_words()) if len(word) >= _SHORTEST)

@@ -1,0 +1,414 @@
+"""Identity: who can sign in, who is signed in, and how somebody proves who they are."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from answerable.access.directory import ListedPerson
+from answerable.access.policy import RESERVED_USERS, digest_of
+from answerable.core.clock import Clock, today
+from answerable.core.context import Principal, person
+from answerable.core.errors import NotFoundError, RefusedError, SignInError, TooManyError, UserError
+from answerable.core.ids import TenantId
+from answerable.core.values import Frozen
+from answerable.identity.passwords import Passwords, check_new_password, wait_after
+from answerable.sources.registry import SourceRegistry
+from answerable.store.protocols.identities import Identities, InvitationRecord, SessionRecord, UserRecord
+
+if TYPE_CHECKING:
+    from answerable.access.policy import AccessPolicy
+
+SESSION_PREFIX = "ses_"
+LINK_VALID = timedelta(days=1)
+RENEW_EVERY = timedelta(minutes=1)
+"""A session that is used is written to the store at most so often."""
+DIRECTORY_SECONDS = 2.0
+"""For so long, the people of the store are not read again. What this process changes, it knows at once."""
+LONGEST_NAME = 200
+LOCAL_ORIGIN = "local"
+
+
+class Profile(Frozen):
+    """Who somebody is here, and what they may do."""
+
+    user: str
+    origin: str = Field(description="`local`, or the provider that vouches for the person.")
+    roles: list[str]
+    actions: list[str]
+    attributes: dict[str, list[str]]
+    has_password: bool
+
+
+class UserView(Frozen):
+    """Somebody who can sign in or is named by `access.yaml`."""
+
+    name: str
+    origin: str
+    roles: list[str] = Field(description="From the directory and from `access.yaml` together.")
+    attributes: dict[str, list[str]]
+    can_sign_in: bool = Field(description="Whether there is a password, or a provider that vouches for the person.")
+    disabled: bool
+    in_file: bool = Field(description="Whether `access.yaml` names the person.")
+
+
+class SessionView(Frozen):
+    session_id: str
+    client: str
+    created_at: datetime
+    used_at: datetime
+    expires_at: datetime
+    current: bool
+
+
+class Invitation(Frozen):
+    user: str
+    token: str = Field(description="Goes into a link that can be used once. It is shown this once.")
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    user: str
+    token: str = field(repr=False)
+
+
+class IdentityService:
+    def __init__(self, identities: Identities, registry: SourceRegistry, clock: Clock, session: timedelta) -> None:
+        """`session`: for how long an unused session lives."""
+        self._users = identities.users
+        self._sessions = identities.sessions
+        self._invitations = identities.invitations
+        self._attempts = identities.attempts
+        self._registry = registry
+        self._clock = clock
+        self._session = session
+        self._passwords = Passwords()
+        self._read_at: dict[TenantId, float] = {}
+
+    # Signing in
+
+    async def sign_in(self, user: str, password: str, tenant: TenantId, *, client: str = "") -> SignedIn:
+        """Begins a session. Every attempt counts as failed until its password is found to be right, so that attempts
+        at the same moment gain nothing."""
+        self._policy(tenant)
+        user = user.strip()[:LONGEST_NAME]
+        await self._count_attempt(tenant, user)
+        found = await self._users.find(tenant, user)
+        right = await self._passwords.matches(found.password_hash if found else None, password)
+        if found is None or not right or found.disabled_at is not None:
+            raise SignInError(
+                "The name or the password is wrong.",
+                code="sign_in_failed",
+                hint="Whoever runs this installation can send you a link to choose a new password.",
+            )
+        await self._attempts.forget(tenant, user)
+        return await self.begin_session(found.name, tenant, client=client)
+
+    async def begin_session(self, user: str, tenant: TenantId, *, client: str = "") -> SignedIn:
+        """Begins a session for somebody who has proved who they are."""
+        token, now = SESSION_PREFIX + secrets.token_urlsafe(32), self._clock.now()
+        session = SessionRecord("sid_" + secrets.token_hex(8), user, client[:200], now, now, now + self._session)
+        await self._sessions.begin(tenant, digest_of(token), session)
+        return SignedIn(user, token)
+
+    async def person_with(self, token: str, tenant: TenantId) -> Principal | None:
+        """The person whose session this is, or None. A session that is used lives on."""
+        if not token.startswith(SESSION_PREFIX):
+            return None
+        session = await self._sessions.find(tenant, digest_of(token))
+        if session is None:
+            return None
+        now = self._clock.now()
+        if now - session.used_at > RENEW_EVERY:
+            await self._sessions.renew(tenant, digest_of(token), used_at=now, expires_at=now + self._session)
+        return person(session.user, tenant)
+
+    async def sign_out(self, token: str, tenant: TenantId) -> None:
+        session = await self._sessions.find(tenant, digest_of(token))
+        if session is not None:
+            await self._sessions.end(tenant, session.user, session.session_id)
+
+    async def accept(
+        self, token: str, password: str, tenant: TenantId, *, user: str | None = None, client: str = ""
+    ) -> SignedIn:
+        """Uses a one-time link: sets the password of the person whom it is for, and signs them in. `user`: the name
+        that the first administrator chooses."""
+        digest = digest_of(token)
+        invitation = await self._invitations.find(tenant, digest)
+        if invitation is None:
+            raise _invitation_invalid()
+        name = _checked_name(invitation.user or user or "")
+        known = await self._users.find(tenant, name)
+        if invitation.user is None and known is not None and known.password_hash is not None:
+            raise UserError(f"There is a user {name!r} already.", code="user_exists", hint="Choose another name.")
+        check_new_password(password, name)
+        hashed = await self._passwords.hashed(password)
+        if not await self._invitations.use(tenant, digest):
+            raise _invitation_invalid()
+        record = known or UserRecord(name, LOCAL_ORIGIN)
+        roles = tuple(dict.fromkeys((*record.roles, *invitation.roles)))
+        await self._save(tenant, replace(record, password_hash=hashed, roles=roles))
+        await self._sessions.end(tenant, name, None)
+        await self._attempts.forget(tenant, name)
+        return await self.begin_session(name, tenant, client=client)
+
+    async def setup_token(self, tenant: TenantId) -> str | None:
+        """A one-time token for the first administrator, or None if an administrator can sign in already or no role of
+        `access.yaml` gives the permission."""
+        policy = self._policy(tenant)
+        administering = [name for name, role in policy.roles.items() if "administer" in role.actions]
+        if not administering or self._administrators(policy, await self._users.list(tenant), keys=False):
+            return None
+        return (await self._new_invitation(tenant, None, (administering[0],)))[0]
+
+    # One's own account
+
+    async def profile(self, principal: Principal) -> Profile:
+        """Who the person is here, and what they may do."""
+        view = self._registry.view(principal)
+        found = await self._users.find(principal.tenant, principal.user)
+        return Profile(
+            user=principal.user,
+            origin=found.origin if found else LOCAL_ORIGIN,
+            roles=sorted(view.roles) if view else [],
+            actions=sorted(view.actions) if view else [],
+            attributes={name: list(values) for name, values in view.attributes.items()} if view else {},
+            has_password=found is not None and found.password_hash is not None,
+        )
+
+    async def sessions(self, principal: Principal, *, current: str = "") -> list[SessionView]:
+        """The person's sessions, the newest first. `current`: the token of the session that asks."""
+        here = await self._sessions.find(principal.tenant, digest_of(current))
+        return [
+            SessionView(
+                session_id=each.session_id,
+                client=each.client,
+                created_at=each.created_at,
+                used_at=each.used_at,
+                expires_at=each.expires_at,
+                current=here is not None and here.session_id == each.session_id,
+            )
+            for each in await self._sessions.of_user(principal.tenant, principal.user)
+        ]
+
+    async def end_session(self, session_id: str, principal: Principal) -> None:
+        """Ends one of the person's sessions."""
+        if not await self._sessions.end(principal.tenant, principal.user, session_id):
+            raise NotFoundError(f"There is no session {session_id}.", code="session_not_found")
+
+    async def end_all_sessions(self, principal: Principal, *, user: str | None = None) -> int:
+        """Ends all sessions of the person, or for an administrator those of `user`. Returns how many."""
+        if user is not None:
+            self._require_administrator(principal)
+        return await self._sessions.end(principal.tenant, user or principal.user, None)
+
+    async def change_password(self, old: str, new: str, principal: Principal) -> None:
+        """Sets another password for the person, who knows the old one. All their sessions end."""
+        await self._count_attempt(principal.tenant, principal.user)
+        found = await self._users.find(principal.tenant, principal.user)
+        if found is None or not await self._passwords.matches(found.password_hash, old):
+            raise SignInError("The old password is wrong.", code="sign_in_failed")
+        await self._set_password(found, new, principal.tenant)
+
+    # Administration
+
+    async def users(self, principal: Principal) -> list[UserView]:
+        """Everybody who can sign in or is named by `access.yaml`, by name."""
+        self._require_administrator(principal)
+        policy = self._policy(principal.tenant)
+        records = {record.name: record for record in await self._users.list(principal.tenant)}
+        names = sorted(records.keys() | policy.users.keys())
+        return [_view(name, records.get(name), policy) for name in names]
+
+    async def user(self, name: str, principal: Principal) -> UserView:
+        """One of them."""
+        self._require_administrator(principal)
+        return _view(name, await self._known(name, principal.tenant), self._policy(principal.tenant))
+
+    async def add_user(
+        self,
+        name: str,
+        principal: Principal,
+        *,
+        roles: Sequence[str] = (),
+        attributes: Mapping[str, Sequence[str]] | None = None,
+    ) -> Invitation:
+        """Lets somebody sign in. They choose their password through the one-time link that the reply is for."""
+        self._require_administrator(principal)
+        tenant, policy = principal.tenant, self._policy(principal.tenant)
+        name = _checked_name(name)
+        if await self._users.find(tenant, name) is not None:
+            raise UserError(f"There is a user {name!r} already.", code="user_exists")
+        _check_roles(roles, policy)
+        listed = {key: tuple(values) for key, values in (attributes or {}).items()}
+        await self._save(tenant, UserRecord(name, LOCAL_ORIGIN, tuple(roles), listed))
+        return await self.invite(name, principal)
+
+    async def invite(self, name: str, principal: Principal) -> Invitation:
+        """A one-time link with which somebody chooses a new password."""
+        self._require_administrator(principal)
+        record = await self._known(name, principal.tenant)
+        token, expires_at = await self._new_invitation(principal.tenant, record.name, ())
+        return Invitation(user=record.name, token=token, expires_at=expires_at)
+
+    async def set_password(self, name: str, password: str, principal: Principal) -> None:
+        """Sets the password of a user. All their sessions end."""
+        self._require_administrator(principal)
+        await self._set_password(await self._known(name, principal.tenant), password, principal.tenant)
+
+    async def set_roles(self, name: str, roles: Sequence[str], principal: Principal) -> UserView:
+        """Replaces the roles that the directory gives to a user. Those of `access.yaml` stay."""
+        self._require_administrator(principal)
+        _check_roles(roles, self._policy(principal.tenant))
+        record = replace(await self._known(name, principal.tenant), roles=tuple(dict.fromkeys(roles)))
+        return await self._changed(record, principal.tenant)
+
+    async def set_disabled(self, name: str, disabled: bool, principal: Principal) -> UserView:
+        """Keeps a user out, at once and everywhere, or lets them in again. What belongs to the user stays."""
+        self._require_administrator(principal)
+        record = await self._known(name, principal.tenant)
+        changed = await self._changed(
+            replace(record, disabled_at=self._clock.now() if disabled else None), principal.tenant
+        )
+        if disabled:
+            await self._sessions.end(principal.tenant, name, None)
+        return changed
+
+    async def refresh(self, tenant: TenantId) -> None:
+        """Hands the people of the store to the access rules, if it was not done just now."""
+        now = self._clock.monotonic()
+        if now - self._read_at.get(tenant, -DIRECTORY_SECONDS) < DIRECTORY_SECONDS:
+            return
+        self._read_at[tenant] = now
+        self._registry.access(tenant).directory = {
+            record.name: ListedPerson(
+                frozenset(record.roles), dict(record.attributes), disabled=record.disabled_at is not None
+            )
+            for record in await self._users.list(tenant)
+        }
+
+    # Parts
+
+    async def _count_attempt(self, tenant: TenantId, name: str) -> None:
+        """Counts an attempt, or refuses it if it comes too early after others that failed."""
+        while True:
+            failures, open_at = await self._attempts.state(tenant, name) or (0, self._clock.now())
+            now = self._clock.now()
+            if open_at > now:
+                seconds = int((open_at - now).total_seconds()) + 1
+                raise TooManyError(
+                    f"There were too many attempts for this name. The next one is possible in {seconds} s.",
+                    code="sign_in_locked",
+                    hint="Sessions that are open go on.",
+                    retry_after=seconds,
+                )
+            opens = now + timedelta(seconds=wait_after(failures + 1))
+            if await self._attempts.count(tenant, name, failures=failures + 1, open_at=opens):
+                return
+
+    async def _new_invitation(self, tenant: TenantId, user: str | None, roles: tuple[str, ...]) -> tuple[str, datetime]:
+        token, expires_at = "inv_" + secrets.token_urlsafe(32), self._clock.now() + LINK_VALID
+        await self._invitations.add(tenant, digest_of(token), InvitationRecord(user, roles, expires_at))
+        return token, expires_at
+
+    async def _set_password(self, record: UserRecord, password: str, tenant: TenantId) -> None:
+        check_new_password(password, record.name)
+        await self._save(tenant, replace(record, password_hash=await self._passwords.hashed(password)))
+        await self._sessions.end(tenant, record.name, None)
+        await self._attempts.forget(tenant, record.name)
+
+    async def _changed(self, record: UserRecord, tenant: TenantId) -> UserView:
+        """Stores a change, unless nobody could administer afterwards."""
+        policy, users = self._policy(tenant), await self._users.list(tenant)
+        others = [each for each in users if each.name != record.name]
+        before, after = self._administrators(policy, users), self._administrators(policy, [*others, record])
+        if before and not after:
+            raise RefusedError(
+                f"{record.name!r} is the last administrator who can sign in.",
+                code="last_administrator",
+                hint="Give the permission `administer` to somebody else first.",
+            )
+        return _view(record.name, await self._save(tenant, record), policy)
+
+    def _administrators(self, policy: "AccessPolicy", users: Sequence[UserRecord], *, keys: bool = True) -> set[str]:
+        """Those who may administer and can get in, with a password, by a provider, or with a key if `keys`."""
+        records = {record.name: record for record in users}
+        views = [_view(name, records.get(name), policy) for name in records.keys() | policy.users.keys()]
+        with_key = {
+            name
+            for name, user in policy.users.items()
+            if any(key.expires is None or key.expires >= today(self._clock) for key in user.keys)
+        }
+        return {
+            view.name
+            for view in views
+            if not view.disabled
+            and (view.can_sign_in or (keys and view.name in with_key))
+            and any("administer" in policy.roles[role].actions for role in view.roles)
+        }
+
+    async def _save(self, tenant: TenantId, record: UserRecord) -> UserRecord:
+        stored = await self._users.save(tenant, record)
+        self._read_at.pop(tenant, None)
+        await self.refresh(tenant)
+        return stored
+
+    async def _known(self, name: str, tenant: TenantId) -> UserRecord:
+        """The record of a user; a new one for somebody whom only `access.yaml` names."""
+        record = await self._users.find(tenant, name)
+        if record is None and name in self._policy(tenant).users:
+            return UserRecord(name, LOCAL_ORIGIN)
+        if record is None:
+            raise NotFoundError(f"There is no user {name!r}.", code="user_not_found")
+        return record
+
+    def _require_administrator(self, principal: Principal) -> None:
+        view = self._registry.view(principal)
+        if view is not None:
+            view.require("administer")
+
+    def _policy(self, tenant: TenantId) -> "AccessPolicy":
+        return self._registry.access(tenant).required_policy()
+
+
+def _view(name: str, record: UserRecord | None, policy: "AccessPolicy") -> UserView:
+    user = policy.users.get(name)
+    own, listed = (user.roles if user else ()), (record.roles if record else ())
+    attributes = {**(record.attributes if record else {}), **(user.attributes if user else {})}
+    return UserView(
+        name=name,
+        origin=record.origin if record else LOCAL_ORIGIN,
+        roles=sorted({*own, *(role for role in listed if role in policy.roles)}),
+        attributes={key: list(values) for key, values in attributes.items()},
+        can_sign_in=record is not None and (record.password_hash is not None or record.origin != LOCAL_ORIGIN),
+        disabled=record is not None and record.disabled_at is not None,
+        in_file=user is not None,
+    )
+
+
+def _checked_name(name: str) -> str:
+    name = name.strip()
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise UserError(f"A user needs a name of 1 to {LONGEST_NAME} characters.", code="user_name_invalid")
+    if name in RESERVED_USERS:
+        raise UserError(f"{name!r} is the person at the machine. Choose another name.", code="user_name_invalid")
+    return name
+
+
+def _check_roles(roles: Sequence[str], policy: "AccessPolicy") -> None:
+    for role in roles:
+        if role not in policy.roles:
+            known = ", ".join(policy.roles) or "none"
+            raise UserError(f"There is no role {role!r}.", code="role_unknown", hint=f"access.yaml has: {known}.")
+
+
+def _invitation_invalid() -> SignInError:
+    return SignInError(
+        "This link was used already, or its time is over.",
+        code="invitation_invalid",
+        hint="Ask for a new one: `answerable users password NAME --link`, or a restart of the server for the first.",
+    )

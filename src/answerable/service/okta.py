@@ -1,0 +1,52 @@
+"""Tenants of Okta: synced into a database file each, which is a source like any other."""
+
+from collections.abc import Sequence
+
+from answerable.core.clock import Clock
+from answerable.core.context import Principal
+from answerable.core.progress import Progress, no_progress
+from answerable.okta.sync.client import OktaClient
+from answerable.okta.sync.database import SyncKind
+from answerable.okta.sync.run import LOG_DAYS, SyncRecord, history, sync
+from answerable.okta.tenants import database_of, give_vocabulary, remembered, tenant_folder
+from answerable.service.sources import SourceService
+from answerable.settings import Settings
+from answerable.sources.added import tenant_home
+
+
+class OktaService:
+    def __init__(self, sources: SourceService, settings: Settings, clock: Clock) -> None:
+        self._sources = sources
+        self._settings = settings
+        self._clock = clock
+
+    async def sync(
+        self,
+        name: str,
+        principal: Principal,
+        *,
+        url: str | None = None,
+        token_from: str | None = None,
+        client_id: str | None = None,
+        full: bool = False,
+        log_days: float = LOG_DAYS,
+        progress: Progress = no_progress,
+    ) -> SyncRecord:
+        """Syncs a tenant and makes it a source of that name. The address is needed the first time only; the token is
+        read from the environment variable `token_from`. A sync that was interrupted goes on where it stopped."""
+        folder = tenant_folder(tenant_home(self._settings.home, principal.tenant), name)
+        tenant = remembered(folder, url, token_from, client_id)
+        client = OktaClient(tenant.url, tenant.credential(), self._clock)
+        try:
+            kind: SyncKind | None = "full" if full else None
+            record = await sync(folder, client, self._clock, kind=kind, log_days=log_days, progress=progress)
+        finally:
+            await client.close()
+        give_vocabulary(folder)
+        if name not in self._sources.names(principal):
+            await self._sources.add(str(database_of(folder)), principal, name=name)
+        return record
+
+    def history(self, name: str, principal: Principal) -> Sequence[SyncRecord]:
+        """Every sync of a tenant, the oldest first."""
+        return history(tenant_folder(tenant_home(self._settings.home, principal.tenant), name))

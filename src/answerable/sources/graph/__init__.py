@@ -1,0 +1,1 @@
+"""Graphs: nodes and relationships, asked in Cypher."""

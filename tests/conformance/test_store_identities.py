@@ -1,0 +1,84 @@
+"""People who can sign in, sessions, one-time links and counted attempts, on every database."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from answerable.core.errors import UserError
+from answerable.core.ids import TenantId
+from answerable.store.base import Store
+from answerable.store.protocols.identities import InvitationRecord, SessionRecord, UserRecord
+
+ACME, EVIL = TenantId("acme"), TenantId("evil")
+
+
+async def test_a_user_is_stored_and_a_late_change_is_refused(store: Store) -> None:
+    users = store.identities.users
+    added = await users.save(ACME, UserRecord("ana", "local", ("seller",), {"region": ("West", "Öst")}))
+    assert (added.version, added.attributes) == (1, {"region": ("West", "Öst")})
+    changed = await users.save(ACME, replace(added, roles=("manager",)))
+    assert (await users.find(ACME, "ana")) == changed
+    for late in (added, UserRecord("ana", "local")):
+        with pytest.raises(UserError, match="Somebody else"):
+            await users.save(ACME, late)
+    assert await users.list(ACME) == [changed]
+    assert await users.find(EVIL, "ana") is None
+    assert await users.list(EVIL) == []
+
+
+async def test_sessions_expire_are_renewed_and_end_one_by_one_and_all_at_once(store: Store, clock: Any) -> None:
+    sessions = store.identities.sessions
+    now = clock.now()
+    for number in (1, 2, 3):
+        record = SessionRecord(f"s{number}", "ana", "Firefox", now, now, now + timedelta(minutes=30))
+        await sessions.begin(ACME, f"digest{number}", record)
+    await sessions.begin(ACME, "of-bo", SessionRecord("s4", "bo", "", now, now, now + timedelta(minutes=30)))
+    assert [await sessions.find(tenant, "digest1") is None for tenant in (ACME, EVIL)] == [False, True]
+    assert await sessions.end(EVIL, "ana", None) == await sessions.end(ACME, "bo", "s1") == 0
+    assert await sessions.end(ACME, "ana", "s1") == 1
+    assert await sessions.find(ACME, "digest1") is None
+    await clock.sleep(29 * 60)
+    await sessions.renew(ACME, "digest2", used_at=clock.now(), expires_at=clock.now() + timedelta(minutes=30))
+    await clock.sleep(60)
+    assert [each.session_id for each in await sessions.of_user(ACME, "ana")] == ["s2"]
+    assert await sessions.find(ACME, "digest3") is None
+    await sessions.renew(ACME, "digest3", used_at=clock.now(), expires_at=clock.now() + timedelta(minutes=30))
+    assert await sessions.find(ACME, "digest3") is None
+    assert await sessions.end(ACME, "ana", None) >= 1
+    assert await sessions.of_user(ACME, "ana") == []
+
+
+async def test_an_invitation_is_used_by_one_alone(store: Store, clock: Any) -> None:
+    invitations = store.identities.invitations
+    later = clock.now() + timedelta(days=1)
+    await invitations.add(ACME, "first", InvitationRecord("ana", (), later))
+    await invitations.add(ACME, "second", InvitationRecord("ana", ("seller",), later))
+    await invitations.add(ACME, "setup", InvitationRecord(None, ("manager",), later))
+    assert await invitations.find(ACME, "first") is None
+    assert await invitations.find(EVIL, "second") is None
+    assert await invitations.find(ACME, "second") == InvitationRecord("ana", ("seller",), later)
+    used = await asyncio.gather(*(invitations.use(ACME, "second") for _ in range(8)))
+    assert sorted(used) == [False] * 7 + [True]
+    await clock.sleep(86_400)
+    assert await invitations.find(ACME, "setup") is None
+    assert not await invitations.use(ACME, "setup")
+
+
+async def test_attempts_at_once_are_counted_one_by_one(store: Store, clock: Any) -> None:
+    attempts = store.identities.attempts
+    counted = await asyncio.gather(*(attempts.count(ACME, "ana", failures=1, open_at=clock.now()) for _ in range(8)))
+    assert sum(counted) == 1
+    counted = await asyncio.gather(*(attempts.count(ACME, "ana", failures=2, open_at=clock.now()) for _ in range(8)))
+    assert sum(counted) == 1
+    state = await attempts.state(ACME, "ana")
+    assert state is not None
+    assert state[0] == 2
+    assert await attempts.state(EVIL, "ana") is None
+    await clock.sleep(86_401)
+    assert await attempts.state(ACME, "ana") is None
+    assert await attempts.count(ACME, "ana", failures=1, open_at=clock.now())
+    await attempts.forget(ACME, "ana")
+    assert await attempts.state(ACME, "ana") is None

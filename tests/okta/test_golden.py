@@ -1,0 +1,14 @@
+"""The golden cases fit the data that comes with them."""
+
+import sqlite3
+from contextlib import closing
+
+from answerable.evals.cases import load_cases
+from answerable.okta.golden import CASES, DATA, refreshed
+
+
+def test_the_rows_of_the_cases_are_those_of_their_statements() -> None:
+    lines = CASES.read_text("utf-8").splitlines()
+    with closing(sqlite3.connect(f"{DATA.as_uri()}?mode=ro", uri=True)) as db:
+        assert [refreshed(line, db) for line in lines] == lines
+    assert len(load_cases("okta")) == len(lines) >= 30

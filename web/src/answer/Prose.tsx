@@ -1,0 +1,45 @@
+import { Suspense } from "react";
+import type { Answer, NumberLink } from "../api/types";
+import { later } from "../shared/later";
+import { pieces } from "./numbers";
+
+const Markdown = later(() => import("../shared/Markdown"));
+
+/** The text of an answer. Each checked number links to the cell that it comes from. */
+export function Prose({
+  answer,
+  onCell,
+}: {
+  answer: Answer;
+  onCell?: (row: number | null, column: number | null) => void;
+}) {
+  const { text, provenance } = answer;
+  const show = (event: React.MouseEvent, link: NumberLink) => {
+    event.preventDefault();
+    onCell?.(link.row, link.column);
+  };
+  if (answer.kind === "text" && !provenance.links.length) {
+    return (
+      <div className="prose">
+        <Suspense fallback={<p>{text}</p>}>
+          <Markdown text={text} />
+        </Suspense>
+      </div>
+    );
+  }
+  return (
+    <div className="prose">
+      <p>
+        {pieces(text, provenance.links).map(({ text: piece, link }, i) =>
+          link ? (
+            <a key={i} className="v" href="#cell" title={link.basis} onClick={(event) => show(event, link)}>
+              {piece}
+            </a>
+          ) : (
+            piece
+          ),
+        )}
+      </p>
+    </div>
+  );
+}
