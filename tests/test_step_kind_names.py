@@ -86,7 +86,7 @@ def test_what_counts_as_naming_a_kind(text: str, names: set[str]) -> None:
 
 LANGUAGES = {"sql", "cypher", "python"}
 """Languages that kinds are called like. `shared/` knows languages, to colour code."""
-EVERYDAY = {"agent", "approval", "ask", "format", "join", "map", "program", "transform", "wait"}
+EVERYDAY = {"agent", "approval", "ask", "format", "join", "map", "program", "tool", "transform", "wait"}
 """Kinds that are called like a field of something else on the page."""
 
 
