@@ -65,13 +65,13 @@ def sync(
     if as_json:
         tell_json(asdict(record))
         return
-    from answerable.sources.added import source_name
+    from answerable.service.okta import source_of_tenant
 
     say(f"{name} is synced ({record.kind}): {record.rows or 0:,} rows on {record.pages or 0:,} pages.")
     say(f"{record.added or 0} added, {record.changed or 0} changed, {record.removed or 0} removed since the last sync.")
     if record.error:
         say(record.error)
-    say(f'Ask it: answerable ask "Which users have never logged in?" --source {source_name(name)}')
+    say(f'Ask it: answerable ask "Which users have never logged in?" --source {source_of_tenant(name)}')
 
 
 @command.command("history")

@@ -23,6 +23,11 @@ from answerable.settings import Settings
 from answerable.sources.added import source_name, tenant_home
 
 
+def source_of_tenant(name: str) -> str:
+    """The name of the source that a tenant is synced into: small letters, digits and underscores."""
+    return source_name(name)
+
+
 class OktaService:
     def __init__(self, sources: SourceService, settings: Settings, clock: Clock) -> None:
         self._sources = sources
