@@ -24,6 +24,7 @@ from answerable.gateway.routes import (
     freshness,
     graphs,
     identity,
+    plans,
     questions,
     rows,
     runs,
@@ -33,6 +34,7 @@ from answerable.gateway.routes import (
     sources,
     threads,
     uploads,
+    wrong_answers,
 )
 from answerable.gateway.token import TokenRequired
 from answerable.gateway.wire import Health
@@ -45,6 +47,7 @@ ROUTES = (
     runs,
     rows,
     freshness,
+    plans,
     comparison,
     threads,
     datasets,
@@ -53,6 +56,7 @@ ROUTES = (
     uploads,
     semantic,
     evals,
+    wrong_answers,
     graphs,
     schedules,
     agents,
