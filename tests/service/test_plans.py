@@ -127,8 +127,8 @@ async def test_what_cannot_be_changed_says_so(service: Service) -> None:
         await service.plans.change(asked.run_id, [SetGroup(by=Place(column="wealth"))], LOCAL)
     with pytest.raises(UserError, match="no relationship 'nowhere'"):
         await service.plans.change(asked.run_id, [SetGroup(by=Place(path=("nowhere",), column="x"))], LOCAL)
+    wrong = AddFilter(of=Place(column="quantity"), values=("many",))
     with pytest.raises(UserError, match="is no value of"):
-        wrong = AddFilter(of=Place(column="quantity"), values=("many",))
         await service.plans.change(asked.run_id, [wrong], LOCAL)
 
 

@@ -274,10 +274,11 @@ class _View:
     def _span(self, found: _Found) -> tuple[date | None, date | None]:
         """The first and the last day that can occur: of the data, within the period of the plan."""
         first, last = _date_of(found.column.minimum), _date_of(found.column.maximum)
-        for each in conditions(self.plan):
-            if first and last and isinstance(each, Compare) and is_end_of_period(each, self.scope):
-                if self.found(each.left) == found and (day := _day(each.right)) is not None:
-                    first, last = (max(first, day), last) if each.op == ">=" else (first, min(last, _before(day)))
+        ends = [each for each in conditions(self.plan) if is_end_of_period(each, self.scope)]
+        for each in ends:
+            day = _day(each.right) if isinstance(each, Compare) and self.found(each.left) == found else None
+            if first and last and day and isinstance(each, Compare):
+                first, last = (max(first, day), last) if each.op == ">=" else (first, min(last, _before(day)))
         return first, last
 
     # Filters and period
