@@ -14,9 +14,9 @@ from answerable.app import open_service
 from answerable.core.context import LOCAL
 from answerable.core.errors import RefusedError, UserError
 from answerable.core.ids import RunId, ThreadId
-from answerable.query.changes import AddFilter, Place, RemoveFilter, SetGroup, SetMeasure, SetPeriod
+from answerable.query.changes import AddFilter, ColumnPlace, RemoveFilter, SetGroup, SetMeasure, SetPeriod
 from answerable.service import Service
-from answerable.service.plan_parts import PlanOption, PlanPart
+from answerable.service.plan_parts import ChangeablePart, PlanOption
 from answerable.settings import Settings
 
 
@@ -38,15 +38,15 @@ async def change(service: Service, run: RunId, *changes: Any) -> Answer:
     return await service.runs.wait(await service.plans.change(run, changes, LOCAL), LOCAL)
 
 
-async def parts(service: Service, run: RunId) -> Sequence[PlanPart]:
+async def parts(service: Service, run: RunId) -> Sequence[ChangeablePart]:
     return (await service.plans.parts(run, LOCAL)).parts
 
 
-def labels(found: Sequence[PlanPart]) -> list[tuple[str, str]]:
+def labels(found: Sequence[ChangeablePart]) -> list[tuple[str, str]]:
     return [(part.kind, part.label) for part in found]
 
 
-def option(found: Sequence[PlanPart], kind: str, label: str) -> PlanOption:
+def option(found: Sequence[ChangeablePart], kind: str, label: str) -> PlanOption:
     part = next(part for part in found if part.kind == kind)
     return next(option for option in part.options if option.label == label)
 
@@ -91,12 +91,16 @@ async def test_filters_are_added_replaced_and_removed(service: Service) -> None:
     first = await ask(service, "how many orders were returned in 2025?")
     found = await parts(service, first.run_id)
     assert labels(found)[2] == ("filter", "Status is 'Returned'")
-    other = await change(service, first.run_id, AddFilter(of=Place(column="status"), values=("Cancelled",), replaces=0))
+    other = await change(
+        service, first.run_id, AddFilter(of=ColumnPlace(column="status"), values=("Cancelled",), replaces=0)
+    )
     shipped = await ask(service, "how many orders were cancelled in 2025?")
     assert other.rows == shipped.rows
-    everything = await change(service, first.run_id, RemoveFilter(number=0), SetPeriod(of=Place(column="order_date")))
+    everything = await change(
+        service, first.run_id, RemoveFilter(number=0), SetPeriod(of=ColumnPlace(column="order_date"))
+    )
     assert everything.rows == (await ask(service, "how many orders are there?")).rows
-    german = AddFilter(of=Place(path=("customer_of_order",), column="country"), values=("Germany",))
+    german = AddFilter(of=ColumnPlace(path=("customer_of_order",), column="country"), values=("Germany",))
     some = await change(service, everything.run_id, german)
     truth = "SQL: SELECT count(*) FROM orders JOIN customers USING (customer_id) WHERE country = 'Germany'"
     assert some.rows == (await ask(service, truth)).rows
@@ -106,7 +110,7 @@ async def test_a_change_keeps_the_question_and_its_thread(service: Service) -> N
     first = await ask(service, "revenue per month in 2025")
     record = await service.runs.get(first.run_id, LOCAL)
     period = SetPeriod(
-        of=Place(path=("order_of_item",), column="order_date"), start=date(2024, 1, 1), end=date(2025, 1, 1)
+        of=ColumnPlace(path=("order_of_item",), column="order_date"), start=date(2024, 1, 1), end=date(2025, 1, 1)
     )
     changed = await change(service, first.run_id, period)
     assert changed.rows[0][0] == "2024-01-01"
@@ -124,10 +128,10 @@ async def test_what_cannot_be_changed_says_so(service: Service) -> None:
         await service.plans.change(written.run_id, [SetGroup()], LOCAL)
     asked = await ask(service, "revenue per country")
     with pytest.raises(UserError, match="no column 'wealth'"):
-        await service.plans.change(asked.run_id, [SetGroup(by=Place(column="wealth"))], LOCAL)
+        await service.plans.change(asked.run_id, [SetGroup(by=ColumnPlace(column="wealth"))], LOCAL)
     with pytest.raises(UserError, match="no relationship 'nowhere'"):
-        await service.plans.change(asked.run_id, [SetGroup(by=Place(path=("nowhere",), column="x"))], LOCAL)
-    wrong = AddFilter(of=Place(column="quantity"), values=("many",))
+        await service.plans.change(asked.run_id, [SetGroup(by=ColumnPlace(path=("nowhere",), column="x"))], LOCAL)
+    wrong = AddFilter(of=ColumnPlace(column="quantity"), values=("many",))
     with pytest.raises(UserError, match="is no value of"):
         await service.plans.change(asked.run_id, [wrong], LOCAL)
 
@@ -142,7 +146,7 @@ async def test_rows_without_a_partner_stay_when_the_group_changes(tmp_path: Path
     found = await parts(service, asked.run_id)
     by_agent = await change(service, asked.run_id, option(found, "group", "Agent").change)
     assert sorted(by_agent.rows, key=str) == [("Ada", 50), ("Bob", 20), (None, 30)]
-    average = await change(service, by_agent.run_id, SetMeasure(function="avg", of=Place(column="amount")))
+    average = await change(service, by_agent.run_id, SetMeasure(function="avg", of=ColumnPlace(column="amount")))
     assert sorted(average.rows, key=str) == [("Ada", 25.0), ("Bob", 20.0), (None, 30.0)]
 
 
@@ -158,7 +162,7 @@ async def test_a_wrong_answer_waits_in_the_evals_until_the_question_has_a_right_
     assert "to-mend" not in await service.evals.cases(LOCAL)
     with pytest.raises(RefusedError):
         await service.evals.add_case("to-mend", answer.run_id, LOCAL)
-    right = await change(service, answer.run_id, AddFilter(of=Place(column="quantity"), op=">", values=(1,)))
+    right = await change(service, answer.run_id, AddFilter(of=ColumnPlace(column="quantity"), op=">", values=(1,)))
     await service.evals.add_case("golden", right.run_id, LOCAL)
     assert await service.evals.wrong_answers(LOCAL) == []
     judged = await service.evals.judgement(right.run_id, LOCAL)

@@ -36,7 +36,7 @@ from answerable.query.scope import TEMPORAL, Scope, aggregates, scope_of
 from answerable.query.validate import validate
 
 
-class Place(Frozen):
+class ColumnPlace(Frozen):
     """A column, and the relationships that lead to its table."""
 
     path: tuple[str, ...] = ()
@@ -48,13 +48,13 @@ class SetMeasure(Frozen):
     name: str | None = None
     """A measure of the catalog; None for an aggregate."""
     function: Literal["count", "sum", "avg", "min", "max", "median"] = "count"
-    of: Place | None = None
+    of: ColumnPlace | None = None
     """None counts rows. With `count`, different values are counted."""
 
 
 class SetGroup(Frozen):
     kind: Literal["group"] = "group"
-    by: Place | None = None
+    by: ColumnPlace | None = None
     """None for one number over everything."""
     unit: Unit | None = None
     """For dates: the length of a period."""
@@ -62,7 +62,7 @@ class SetGroup(Frozen):
 
 class SetPeriod(Frozen):
     kind: Literal["period"] = "period"
-    of: Place
+    of: ColumnPlace
     start: date | None = None
     end: date | None = None
     """The first day after the period. Without start and end the period is lifted."""
@@ -70,7 +70,7 @@ class SetPeriod(Frozen):
 
 class AddFilter(Frozen):
     kind: Literal["filter"] = "filter"
-    of: Place
+    of: ColumnPlace
     op: Literal["=", "!=", "<", "<=", ">", ">="] = "="
     values: tuple[Scalar, ...] = Field(min_length=1)
     """Several only with `=` and `!=`. None stands for a missing value."""
@@ -85,7 +85,7 @@ class RemoveFilter(Frozen):
 
 class SetOrder(Frozen):
     kind: Literal["order"] = "order"
-    by: Literal["measure", "group"] | Place
+    by: Literal["measure", "group"] | ColumnPlace
     descending: bool = False
 
 
@@ -243,7 +243,7 @@ class _Editor:
         return self._where([*rest, new, *self._ends()])
 
     def _ordered(self, change: SetOrder) -> QueryPlan:
-        if isinstance(change.by, Place):
+        if isinstance(change.by, ColumnPlace):
             expr: Expr = self._at(change.by)
         else:
             items = measures(self.plan) if change.by == "measure" else keys(self.plan)
@@ -254,7 +254,7 @@ class _Editor:
 
     # The ways to columns
 
-    def _at(self, place: Place) -> ColumnRef:
+    def _at(self, place: ColumnPlace) -> ColumnRef:
         alias = self.rows.root
         for name in place.path:
             alias = self._followed(alias, name)

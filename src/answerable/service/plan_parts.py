@@ -14,7 +14,7 @@ from answerable.core.words import name_words
 from answerable.query.changes import (
     AddFilter,
     Change,
-    Place,
+    ColumnPlace,
     RemoveFilter,
     SetGroup,
     SetMeasure,
@@ -63,12 +63,12 @@ class PlanOption(Frozen):
     change: Change
 
 
-class PlanPart(Frozen):
+class ChangeablePart(Frozen):
     kind: PartKind
     label: str = Field(description="How it is now; empty if the plan has no such part yet.")
     options: list[PlanOption] = Field([])
     remove: Change | None = Field(None, description="Takes the part away; null if it has to stay.")
-    place: Place | None = Field(None, description="Of a filter: its column.")
+    place: ColumnPlace | None = Field(None, description="Of a filter: its column.")
     number: int | None = Field(None, description="Of a filter: its number.")
     values: list[str] = Field([], description="Of a filter that names values: these.")
 
@@ -76,7 +76,7 @@ class PlanPart(Frozen):
 class PlanColumn(Frozen):
     """A column that can be filtered by."""
 
-    place: Place
+    place: ColumnPlace
     table: str
     label: str
     type: ColumnType
@@ -85,7 +85,7 @@ class PlanColumn(Frozen):
 
 class PlanParts(Frozen):
     source: str | None
-    parts: list[PlanPart] = Field(description="Empty if the plan cannot be changed part by part.")
+    parts: list[ChangeablePart] = Field(description="Empty if the plan cannot be changed part by part.")
     columns: list[PlanColumn]
 
 
@@ -103,7 +103,7 @@ def plan_parts(plan: QueryPlan, catalog: Catalog, source: str) -> PlanParts:
 class _Found:
     """A column, the way to it, and what it is called from here."""
 
-    place: Place
+    place: ColumnPlace
     table: Table
     column: Column
     label: str
@@ -135,7 +135,7 @@ class _View:
         self.names = Nouns(catalog)
         self.say = phrases_of(plan, catalog, self.names)
 
-    def parts(self) -> Iterator[PlanPart]:
+    def parts(self) -> Iterator[ChangeablePart]:
         yield self.measure()
         yield self.group()
         yield from self.filters()
@@ -164,7 +164,7 @@ class _View:
         ways = list(to_one_ways(self.catalog, self.root.name))
         times = [table.name for _, table in ways]
         return [
-            _Found(Place(path=path, column=column.name), table, column, self._called(path, table, column, times))
+            _Found(ColumnPlace(path=path, column=column.name), table, column, self._called(path, table, column, times))
             for path, table in ways
             for column in table.columns
         ]
@@ -188,15 +188,15 @@ class _View:
         exact = [each for each in same if self._leads_to(each.place, ref.table)]
         return next(iter(exact or same), None)
 
-    def _leads_to(self, place: Place, alias: str) -> bool:
+    def _leads_to(self, place: ColumnPlace, alias: str) -> bool:
         return len(place.path) == len(self.say.way(alias))
 
     # Measure
 
-    def measure(self) -> PlanPart:
+    def measure(self) -> ChangeablePart:
         now = [item.expr for item in measures(self.plan)]
         label = ", ".join(self.words(expr) for expr in now)
-        return PlanPart(kind="measure", label=label, options=[*self.measure_options(now)])
+        return ChangeablePart(kind="measure", label=label, options=[*self.measure_options(now)])
 
     def measure_options(self, now: Sequence[Expr]) -> Iterator[PlanOption]:
         counted = f"Number of {self.names.many(self.root)}"
@@ -232,11 +232,11 @@ class _View:
 
     # Group
 
-    def group(self) -> PlanPart:
+    def group(self) -> ChangeablePart:
         now = [item.expr for item in keys(self.plan)]
         label = ", ".join(self.group_words(expr) for expr in now)
         remove = SetGroup() if now else None
-        return PlanPart(kind="group", label=label, options=[*self.group_options(now)], remove=remove)
+        return ChangeablePart(kind="group", label=label, options=[*self.group_options(now)], remove=remove)
 
     def group_words(self, expr: Expr) -> str:
         found = self.found(expr)
@@ -283,11 +283,11 @@ class _View:
 
     # Filters and period
 
-    def filters(self) -> Iterator[PlanPart]:
+    def filters(self) -> Iterator[ChangeablePart]:
         kept = [each for each in conditions(self.plan) if not is_end_of_period(each, self.scope)]
         for number, condition in enumerate(kept):
             found, values = self._values(condition)
-            yield PlanPart(
+            yield ChangeablePart(
                 kind="filter",
                 label=_capital(self.say.clause(condition)),
                 options=[*self._other_values(found, values, number)],
@@ -312,7 +312,7 @@ class _View:
             change = AddFilter(of=found.place, values=(value,), replaces=number)
             yield PlanOption(label=value, heading=found.label, chosen=value in values, change=change)
 
-    def period(self) -> PlanPart | None:
+    def period(self) -> ChangeablePart | None:
         ends = [each for each in conditions(self.plan) if is_end_of_period(each, self.scope)]
         dated = [found for found in self.known if found.column.type in TEMPORAL]
         now = next((self.found(end.left) for end in ends if isinstance(end, Compare)), None)
@@ -322,7 +322,7 @@ class _View:
         days = {end.op: _day(end.right) for end in ends if isinstance(end, Compare)}
         start, end = days.get(">="), days.get("<")
         none = SetPeriod(of=found.place)
-        return PlanPart(
+        return ChangeablePart(
             kind="period",
             label=_period_words(start, end) if ends else "",
             options=[
@@ -353,7 +353,7 @@ class _View:
 
     # Order
 
-    def order(self) -> PlanPart | None:
+    def order(self) -> ChangeablePart | None:
         if not self.plan.group_by or not measures(self.plan):
             return None
         now = self.plan.order_by[0] if self.plan.order_by else None
@@ -381,7 +381,7 @@ class _View:
         chosen = next((option.label for option in options if option.chosen), "")
         if chosen and self.plan.limit is not None:
             chosen = f"{chosen}, {self.plan.limit}"
-        return PlanPart(kind="order", label=chosen, options=options)
+        return ChangeablePart(kind="order", label=chosen, options=options)
 
     def words(self, expr: Expr) -> str:
         return _capital(self.say.expression(expr).removeprefix("the "))
