@@ -284,8 +284,8 @@ class _View:
     # Filters and period
 
     def filters(self) -> Iterator[ChangeablePart]:
-        kept = [each for each in conditions(self.plan) if not is_end_of_period(each, self.scope)]
-        for number, condition in enumerate(kept):
+        own_conditions = [each for each in conditions(self.plan) if not is_end_of_period(each, self.scope)]
+        for number, condition in enumerate(own_conditions):
             found, values = self._values(condition)
             yield ChangeablePart(
                 kind="filter",
