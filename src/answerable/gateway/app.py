@@ -24,6 +24,7 @@ from answerable.gateway.routes import (
     freshness,
     graphs,
     identity,
+    keys,
     questions,
     rows,
     runs,
@@ -58,6 +59,7 @@ ROUTES = (
     agents,
     setup,
     identity,
+    keys,
 )
 """The modules whose routes make up the API, in the order of its documentation."""
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from answerable.service.graphs import GraphService
     from answerable.service.identity import IdentityService
     from answerable.service.keyed_requests import KeyedRequestService
+    from answerable.service.keys import KeyService
     from answerable.service.learning import LearningService
     from answerable.service.measuring import OpenService
     from answerable.service.okta import OktaService
@@ -108,6 +109,12 @@ class Service:
 
         session = timedelta(minutes=self._settings.session_minutes)
         return IdentityService(self._store.identities, self._registry, self._clock, session)
+
+    @cached_property
+    def keys(self) -> "KeyService":
+        from answerable.service.keys import KeyService
+
+        return KeyService(self._store.identities.keys, self._registry, self._clock)
 
     @cached_property
     def sources(self) -> "SourceService":

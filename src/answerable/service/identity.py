@@ -30,6 +30,8 @@ DIRECTORY_SECONDS = 2.0
 """For so long, the people of the store are not read again. What this process changes, it knows at once."""
 LONGEST_NAME = 200
 LOCAL_ORIGIN = "local"
+SERVICE_ORIGIN = "service"
+"""A program that comes with keys, and never signs in."""
 
 
 class Profile(Frozen):
@@ -83,6 +85,7 @@ class IdentityService:
         self._sessions = identities.sessions
         self._invitations = identities.invitations
         self._attempts = identities.attempts
+        self._keys = identities.keys
         self._registry = registry
         self._clock = clock
         self._session = session
@@ -180,8 +183,11 @@ class IdentityService:
             has_password=found is not None and found.password_hash is not None,
         )
 
-    async def sessions(self, principal: Principal, *, current: str = "") -> list[SessionView]:
-        """The person's sessions, the newest first. `current`: the token of the session that asks."""
+    async def sessions(self, principal: Principal, *, current: str = "", user: str | None = None) -> list[SessionView]:
+        """The person's sessions, or for an administrator those of `user`, the newest first. `current`: the token of the
+        session that asks."""
+        if user is not None:
+            self._require_administrator(principal)
         here = await self._sessions.find(principal.tenant, digest_of(current))
         return [
             SessionView(
@@ -192,12 +198,14 @@ class IdentityService:
                 expires_at=each.expires_at,
                 current=here is not None and here.session_id == each.session_id,
             )
-            for each in await self._sessions.of_user(principal.tenant, principal.user)
+            for each in await self._sessions.of_user(principal.tenant, user or principal.user)
         ]
 
-    async def end_session(self, session_id: str, principal: Principal) -> None:
-        """Ends one of the person's sessions."""
-        if not await self._sessions.end(principal.tenant, principal.user, session_id):
+    async def end_session(self, session_id: str, principal: Principal, *, user: str | None = None) -> None:
+        """Ends one of the person's sessions, or for an administrator one of `user`."""
+        if user is not None:
+            self._require_administrator(principal)
+        if not await self._sessions.end(principal.tenant, user or principal.user, session_id):
             raise NotFoundError(f"There is no session {session_id}.", code="session_not_found")
 
     async def end_all_sessions(self, principal: Principal, *, user: str | None = None) -> int:
@@ -239,26 +247,44 @@ class IdentityService:
     ) -> Invitation:
         """Lets somebody sign in. They choose their password through the one-time link that the reply is for."""
         self._require_administrator(principal)
-        tenant, policy = principal.tenant, self._policy(principal.tenant)
+        record = await self._new_record(name, LOCAL_ORIGIN, roles, attributes or {}, principal.tenant)
+        return await self.invite(record.name, principal)
+
+    async def add_service(
+        self,
+        name: str,
+        principal: Principal,
+        *,
+        roles: Sequence[str] = (),
+        attributes: Mapping[str, Sequence[str]] | None = None,
+    ) -> UserView:
+        """Adds a user who is a program: it comes with keys, and has no password."""
+        self._require_administrator(principal)
+        record = await self._new_record(name, SERVICE_ORIGIN, roles, attributes or {}, principal.tenant)
+        return _view(record.name, record, self._policy(principal.tenant))
+
+    async def _new_record(
+        self, name: str, origin: str, roles: Sequence[str], attributes: Mapping[str, Sequence[str]], tenant: TenantId
+    ) -> UserRecord:
         name = _checked_name(name)
         if await self._users.find(tenant, name) is not None:
             raise UserError(f"There is a user {name!r} already.", code="user_exists")
-        _check_roles(roles, policy)
-        listed = {key: tuple(values) for key, values in (attributes or {}).items()}
-        await self._save(tenant, UserRecord(name, LOCAL_ORIGIN, tuple(roles), listed))
-        return await self.invite(name, principal)
+        _check_roles(roles, self._policy(tenant))
+        listed = {key: tuple(values) for key, values in attributes.items()}
+        return await self._save(tenant, UserRecord(name, origin, tuple(roles), listed))
 
     async def invite(self, name: str, principal: Principal) -> Invitation:
         """A one-time link with which somebody chooses a new password."""
         self._require_administrator(principal)
-        record = await self._known(name, principal.tenant)
+        record = _with_password(await self._known(name, principal.tenant))
         token, expires_at = await self._new_invitation(principal.tenant, record.name, ())
         return Invitation(user=record.name, token=token, expires_at=expires_at)
 
     async def set_password(self, name: str, password: str, principal: Principal) -> None:
         """Sets the password of a user. All their sessions end."""
         self._require_administrator(principal)
-        await self._set_password(await self._known(name, principal.tenant), password, principal.tenant)
+        record = _with_password(await self._known(name, principal.tenant))
+        await self._set_password(record, password, principal.tenant)
 
     async def set_roles(self, name: str, roles: Sequence[str], principal: Principal) -> UserView:
         """Replaces the roles that the directory gives to a user. Those of `access.yaml` stay."""
@@ -276,6 +302,7 @@ class IdentityService:
         )
         if disabled:
             await self._sessions.end(principal.tenant, name, None)
+            await self._keys.revoke(principal.tenant, name, None)
         return changed
 
     async def refresh(self, tenant: TenantId) -> None:
@@ -384,9 +411,20 @@ def _view(name: str, record: UserRecord | None, policy: "AccessPolicy") -> UserV
         origin=record.origin if record else LOCAL_ORIGIN,
         roles=sorted({*own, *(role for role in listed if role in policy.roles)}),
         attributes={key: list(values) for key, values in attributes.items()},
-        can_sign_in=record is not None and (record.password_hash is not None or record.origin != LOCAL_ORIGIN),
+        can_sign_in=record is not None
+        and (record.password_hash is not None or record.origin not in (LOCAL_ORIGIN, SERVICE_ORIGIN)),
         disabled=record is not None and record.disabled_at is not None,
         in_file=user is not None,
+    )
+
+
+def _with_password(record: UserRecord) -> UserRecord:
+    """The record, if the user can have a password of ours: for others it would be a way around their provider."""
+    if record.origin == LOCAL_ORIGIN:
+        return record
+    hint = "Give it a key: `answerable keys add`." if record.origin == SERVICE_ORIGIN else "They sign in there."
+    raise UserError(
+        f"{record.name!r} comes from {record.origin!r} and has no password here.", code="user_not_local", hint=hint
     )
 
 

@@ -8,6 +8,7 @@ import orjson
 from answerable.core.clock import Clock
 from answerable.core.errors import UserError
 from answerable.core.ids import TenantId
+from answerable.store.access_keys import SqlAccessKeys
 from answerable.store.database import NothingChangedError, Row, RowExistsError, SqlDatabase, time_of, time_text
 from answerable.store.protocols.identities import Identities, InvitationRecord, SessionRecord, UserRecord
 
@@ -45,6 +46,7 @@ def identities(database: SqlDatabase, clock: Clock) -> Identities:
         SqlSessions(database, clock),
         SqlInvitations(database, clock),
         SqlSignInAttempts(database, clock),
+        SqlAccessKeys(database, clock),
     )
 
 

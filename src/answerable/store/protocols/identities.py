@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from answerable.core.ids import TenantId
+from answerable.store.protocols.access_keys import AccessKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +118,4 @@ class Identities:
     sessions: Sessions
     invitations: Invitations
     attempts: SignInAttempts
+    keys: AccessKeys
