@@ -60,7 +60,11 @@ async def test_a_rotated_key_counts_for_as_long_as_it_was_given(service: Service
 async def test_keys_of_others_are_for_administrators(service: Service) -> None:
     key = (await service.keys.add(ANA)).view.key_id
     attempt: Awaitable[object]
-    attempts = (service.keys.revoke(key, BO), service.keys.rotate(key, BO), service.keys.revoke("kid_0", BO))
+    attempts: tuple[Awaitable[object], ...] = (
+        service.keys.revoke(key, BO),
+        service.keys.rotate(key, BO),
+        service.keys.revoke("kid_0", BO),
+    )
     for attempt in attempts:
         with pytest.raises(NotFoundError):
             await attempt

@@ -46,6 +46,8 @@ async def principal_of(request: Request, service: Annotated[Service, Depends(ser
             found = await service.identity.person_with(secret, LOCAL.tenant)
         if secret.startswith(KEY_PREFIX) and found is None:
             found = await service.keys.person_with(secret, LOCAL.tenant)
+        if secret and found is None:
+            found = await service.providers.person_with(secret, LOCAL.tenant)
         if found is not None:
             return found
     raise SignInError(

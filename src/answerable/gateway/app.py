@@ -25,6 +25,7 @@ from answerable.gateway.routes import (
     graphs,
     identity,
     keys,
+    providers,
     questions,
     rows,
     runs,
@@ -60,6 +61,7 @@ ROUTES = (
     setup,
     identity,
     keys,
+    providers,
 )
 """The modules whose routes make up the API, in the order of its documentation."""
 

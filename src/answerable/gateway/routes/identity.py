@@ -21,6 +21,7 @@ from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service import Service
 from answerable.service.identity import Invitation, Profile, SessionView, SignedIn, UserView
+from answerable.service.providers import OfferedProvider
 from answerable.settings import LOOPBACK
 
 # Not routes of the class `OnceRoute`: that stores replies, and these hold secrets, in their headers too.
@@ -38,6 +39,7 @@ OWN_ACCOUNT = within("administer")
 class IdentityState(Wire):
     enabled: bool = Field(description="Whether people sign in here. If not, there is one person, who sees everything.")
     profile: Profile | None = Field(description="Who is signed in; null if nobody is.")
+    providers: list[OfferedProvider] = Field([], description="Where else people can sign in: `/sign-in/NAME`.")
 
 
 class Credentials(Wire):
@@ -82,7 +84,11 @@ async def state(request: Request, service: ServiceOf, tenant: TenantOf) -> Ident
         return IdentityState(enabled=False, profile=None)
     token = session_token(request)
     person = await service.identity.person_with(token, tenant) if token else None
-    return IdentityState(enabled=True, profile=await service.identity.profile(person) if person else None)
+    return IdentityState(
+        enabled=True,
+        profile=await service.identity.profile(person) if person else None,
+        providers=service.providers.offered(),
+    )
 
 
 @router.post("/sign-in", responses=documented(401, 403, 413, 422, 429, 503))
