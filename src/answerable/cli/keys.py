@@ -36,10 +36,10 @@ def show(user: str | None, as_json: bool) -> None:
 @json_option
 def add(user: str, name: str, scopes: tuple[str, ...], days: int, as_json: bool) -> None:
     """Make a key with which a program can ask as USER over HTTP. It is shown once."""
-    made = with_service(
+    new_key = with_service(
         lambda service, principal: service.keys.add(principal, user=user, name=name, scopes=scopes, days=days)
     )
-    _tell(made, as_json)
+    _tell(new_key, as_json)
 
 
 @command.command("rotate")
@@ -73,12 +73,12 @@ def revoke(key_id: str | None, user: str | None, as_json: bool) -> None:
         say(f"{revoked} keys revoked.")
 
 
-def _tell(made: "NewKey", as_json: bool) -> None:
+def _tell(new_key: "NewKey", as_json: bool) -> None:
     if as_json:
-        tell_json(made.model_dump(mode="json"))
+        tell_json(new_key.model_dump(mode="json"))
         return
-    key = made.view
-    say(f"Key {key.key_id} of {key.user}, shown this once: {made.key}")
+    key = new_key.view
+    say(f"Key {key.key_id} of {key.user}, shown this once: {new_key.key}")
     say(f"It gives {', '.join(key.scopes)}, until {key.expires_at:%Y-%m-%d}.")
 
 
