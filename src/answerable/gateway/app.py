@@ -24,7 +24,12 @@ from answerable.gateway.routes import (
     freshness,
     graphs,
     identity,
+<<<<<<< HEAD
     plans,
+=======
+    keys,
+    providers,
+>>>>>>> main
     questions,
     rows,
     runs,
@@ -62,6 +67,8 @@ ROUTES = (
     agents,
     setup,
     identity,
+    keys,
+    providers,
 )
 """The modules whose routes make up the API, in the order of its documentation."""
 
