@@ -24,12 +24,9 @@ from answerable.gateway.routes import (
     freshness,
     graphs,
     identity,
-<<<<<<< HEAD
-    plans,
-=======
     keys,
+    plans,
     providers,
->>>>>>> main
     questions,
     rows,
     runs,
