@@ -11,7 +11,9 @@ from answerable.agents.model_descriptors import (
     FORMAT,
     PREPLAN,
     REACT,
+    WRITE_API,
     WRITE_COMBINE,
+    WRITE_CYPHER,
     WRITE_PYTHON,
     WRITE_SQL,
 )
@@ -23,8 +25,10 @@ _KINDS = (
     (PREPLAN, "preplan_step", "PreplanStep"),
     (REACT, "react_step", "ReactStep"),
     (WRITE_SQL, "write_steps", "WriteSqlStep"),
+    (WRITE_CYPHER, "write_cypher", "WriteCypherStep"),
     (WRITE_COMBINE, "write_combine", "WriteCombineStep"),
     (WRITE_PYTHON, "write_steps", "WritePythonStep"),
+    (WRITE_API, "write_api", "WriteApiStep"),
     (FORMAT, "advice_step", "FormatStep"),
     (AGENT, "agent_step", "AgentStep"),
 )
