@@ -11,6 +11,7 @@ from answerable.agents.model_descriptors import (
     FORMAT,
     PREPLAN,
     REACT,
+    TOOL,
     WRITE_API,
     WRITE_COMBINE,
     WRITE_CYPHER,
@@ -31,6 +32,7 @@ _KINDS = (
     (WRITE_API, "write_api", "WriteApiStep"),
     (FORMAT, "advice_step", "FormatStep"),
     (AGENT, "agent_step", "AgentStep"),
+    (TOOL, "tool_step", "ToolStep"),
 )
 """Descriptor, module and class of each kind."""
 DESCRIPTORS = tuple(descriptor for descriptor, _, _ in _KINDS)
