@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         ComparisonVerbs,
         EvalVerbs,
         GraphVerbs,
+        KeyVerbs,
         LearningVerbs,
         NameVerbs,
         ProgramVerbs,
@@ -140,7 +141,8 @@ class Answerable:
 
     @property
     def evals(self) -> "EvalVerbs":
-        """Golden cases: `suites`, `suite`, `case`, `add_case`, `remove_case`, `measure`, `wait`, `measurements`."""
+        """Golden cases: `suites`, `suite`, `case`, `add_case`, `remove_case`, `measure`, `wait`, `measurements`; wrong
+        answers: `call_wrong`, `wrong_answers`, `take_back`, `judgement`."""
         return cast("EvalVerbs", Verbs(self._host, "evals"))
 
     @property
@@ -157,6 +159,11 @@ class Answerable:
     def programs(self) -> "ProgramVerbs":
         """`run` runs Python in a sandbox."""
         return cast("ProgramVerbs", Verbs(self._host, "programs"))
+
+    @property
+    def keys(self) -> "KeyVerbs":
+        """Keys with which programs ask as somebody: `add`, `list`, `rotate`, `revoke`, `revoke_all`."""
+        return cast("KeyVerbs", Verbs(self._host, "keys"))
 
     @property
     def setup(self) -> "SetupVerbs":

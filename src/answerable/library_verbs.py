@@ -35,6 +35,7 @@ from answerable.service.eval_views import EvalCaseDetail, EvalCaseSummary, EvalR
 from answerable.service.golden_cases import GoldenCase
 from answerable.service.graphs import GraphDocument, GraphReport, GraphRun, GraphSummary, GraphVersionView
 from answerable.service.keyed_requests import KeyedAttempt
+from answerable.service.keys import KeyView, NewKey
 from answerable.service.learning import Learned
 from answerable.service.rows import RowsPage, RowsPart, RowTotals
 from answerable.service.schedules import ScheduleView
@@ -42,6 +43,7 @@ from answerable.service.semantic import SemanticChange, SemanticDocument
 from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
 from answerable.service.sources import RelationshipView, SourceList, SourceSummary, TablePreview, UploadedFile
 from answerable.service.threads import MessageView, SharedThread, ThreadSummary
+from answerable.service.wrong_answers import Judgement, WrongAnswer, WrongPart
 from answerable.sources.editing import SemanticEdit
 from answerable.sources.statistics import TableStatistics
 from answerable.store.base import RunFilter, RunRecord
@@ -415,6 +417,23 @@ class EvalVerbs(Protocol):
 
     def remove_case(self, suite: str, case_id: str) -> None: ...
 
+    def call_wrong(self, run: str, what: WrongPart, *, note: str = "") -> WrongAnswer:
+        """Keeps the answer of a run as a case to mend. `what`: which part is wrong; `note`: what would be right. An
+        answer that was called wrong before is kept with the newest reason only."""
+        ...
+
+    def wrong_answers(self) -> Sequence[WrongAnswer]:
+        """The answers that were called wrong, newest first."""
+        ...
+
+    def judgement(self, run: str) -> Judgement:
+        """Whether the answer of a run became a golden case, or was called wrong."""
+        ...
+
+    def take_back(self, run: str) -> None:
+        """The answer of this run is no longer called wrong."""
+        ...
+
     def measure(self, suite: str, *, eval_id: str | None = None) -> EvalRun:
         """Starts measuring a suite in the background. If it is already being measured, gives that measurement.
         `eval_id`: the id to give it; the measurement of a request that is repeated keeps its id."""
@@ -584,6 +603,29 @@ class LearningVerbs(Protocol):
     def learn(self, name: str, *, accept: bool = False, max_tokens: int = 100000) -> Learned:
         """Asks a model once for names and questions of a source, checks them, and proposes a new semantic.yaml.
         `accept` puts it in force. No further call is made once `max_tokens` are used."""
+        ...
+
+
+class KeyVerbs(Protocol):
+    def list(self, *, user: str | None = None) -> list[KeyView]:
+        """One's own keys, the newest first. An administrator may ask for those of `user`; the person at the machine
+        gets those of everybody without it."""
+        ...
+
+    def add(self, *, user: str | None = None, name: str = "key", scopes: Sequence[str] = ..., days: int = 90) -> NewKey:
+        """Makes a key for oneself, or for an administrator one for `user`. It gives at most what that user may do."""
+        ...
+
+    def rotate(self, key_id: str, *, grace_hours: int = 0) -> NewKey:
+        """Makes a new key with the scopes and the lifetime of another, which counts for `grace_hours` more."""
+        ...
+
+    def revoke(self, key_id: str) -> None:
+        """Ends a key, at once. One that has ended already stays so."""
+        ...
+
+    def revoke_all(self, *, user: str | None = None) -> int:
+        """Ends all of one's own keys, or for an administrator those of `user`. Returns how many."""
         ...
 
 

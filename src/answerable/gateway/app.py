@@ -24,6 +24,9 @@ from answerable.gateway.routes import (
     freshness,
     graphs,
     identity,
+    keys,
+    plans,
+    providers,
     questions,
     rows,
     runs,
@@ -33,6 +36,7 @@ from answerable.gateway.routes import (
     sources,
     threads,
     uploads,
+    wrong_answers,
 )
 from answerable.gateway.token import TokenRequired
 from answerable.gateway.wire import Health
@@ -45,6 +49,7 @@ ROUTES = (
     runs,
     rows,
     freshness,
+    plans,
     comparison,
     threads,
     datasets,
@@ -53,11 +58,14 @@ ROUTES = (
     uploads,
     semantic,
     evals,
+    wrong_answers,
     graphs,
     schedules,
     agents,
     setup,
     identity,
+    keys,
+    providers,
 )
 """The modules whose routes make up the API, in the order of its documentation."""
 

@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from answerable.service.graphs import GraphService
     from answerable.service.identity import IdentityService
     from answerable.service.keyed_requests import KeyedRequestService
+    from answerable.service.keys import KeyService
     from answerable.service.learning import LearningService
     from answerable.service.measuring import OpenService
     from answerable.service.okta import OktaService
     from answerable.service.outbox import Handler, OutboxDelivery
+    from answerable.service.plans import PlanService
     from answerable.service.programs import ProgramService
+    from answerable.service.providers import ProviderService
     from answerable.service.retention import RetentionService
     from answerable.service.rows import RowService
     from answerable.service.schedules import ScheduleService
@@ -110,6 +113,18 @@ class Service:
         return IdentityService(self._store.identities, self._registry, self._clock, session)
 
     @cached_property
+    def providers(self) -> "ProviderService":
+        from answerable.service.providers import ProviderService
+
+        return ProviderService(self._settings.providers, self.identity, self._store.identities.flows, self._clock)
+
+    @cached_property
+    def keys(self) -> "KeyService":
+        from answerable.service.keys import KeyService
+
+        return KeyService(self._store.identities.keys, self._registry, self._clock)
+
+    @cached_property
     def sources(self) -> "SourceService":
         from answerable.service.sources import SourceService
 
@@ -134,6 +149,12 @@ class Service:
         from answerable.service.suggestions import SuggestionService
 
         return SuggestionService(self._registry, self.evals, self._settings)
+
+    @cached_property
+    def plans(self) -> "PlanService":
+        from answerable.service.plans import PlanService
+
+        return PlanService(self.runs, self._registry, self._policy)
 
     @cached_property
     def threads(self) -> "ThreadService":
@@ -257,6 +278,8 @@ class Service:
             await self.keyed_requests.close()
         if "schedules" in used:
             await self.schedules.close()
+        if "providers" in used:
+            await self.providers.close()
         if "retention" in used:
             await self.retention.close()
         if "outbox" in used:
