@@ -29,6 +29,7 @@ NOUNS = {
     "AgentVerbs": ("agents", "AgentService"),
     "LearningVerbs": ("learning", "LearningService"),
     "SetupVerbs": ("setup", "SetupService"),
+    "OktaVerbs": ("okta", "OktaService"),
 }
 """Each class of the library: the module and the class of the service whose verbs it has."""
 IDS = ("EvalId", "MessageId", "RunId", "ThreadId")

@@ -121,7 +121,7 @@ class Service:
     def okta(self) -> "OktaService":
         from answerable.service.okta import OktaService
 
-        return OktaService(self.sources, self._settings, self._clock)
+        return OktaService(self.sources, self.questions, self._settings, self._clock)
 
     @cached_property
     def semantic(self) -> "SemanticService":
