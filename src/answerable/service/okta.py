@@ -72,6 +72,8 @@ class OktaService:
     ) -> Answer:
         """Answers a report about a synced tenant, with its inputs. It runs like any other statement: checked, within
         access rules, and recorded."""
+        if source_of_tenant(name) not in self._sources.names(principal):
+            raise unknown_tenant(name)
         sql = report_named(report).sql(inputs or {}, today(self._clock))
         request = QuestionRequest(f"SQL: {sql}", (source_of_tenant(name),))
         return await self._questions.ask(request, principal)
@@ -96,4 +98,7 @@ class OktaService:
 
     def history(self, name: str, principal: Principal) -> Sequence[SyncRecord]:
         """Every sync of a tenant, the oldest first."""
-        return history(tenant_folder(tenant_home(self._settings.home, principal.tenant), name))
+        folder = tenant_folder(tenant_home(self._settings.home, principal.tenant), name)
+        if stored_tenant(folder) is None:
+            raise unknown_tenant(name)
+        return history(folder)
