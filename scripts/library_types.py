@@ -28,6 +28,7 @@ NOUNS = {
     "ProgramVerbs": ("programs", "ProgramService"),
     "AgentVerbs": ("agents", "AgentService"),
     "LearningVerbs": ("learning", "LearningService"),
+    "KeyVerbs": ("keys", "KeyService"),
     "SetupVerbs": ("setup", "SetupService"),
     "OktaVerbs": ("okta", "OktaService"),
 }

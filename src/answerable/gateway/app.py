@@ -24,7 +24,9 @@ from answerable.gateway.routes import (
     freshness,
     graphs,
     identity,
+    keys,
     okta,
+    providers,
     questions,
     rows,
     runs,
@@ -60,6 +62,8 @@ ROUTES = (
     agents,
     setup,
     identity,
+    keys,
+    providers,
 )
 """The modules whose routes make up the API, in the order of its documentation."""
 
