@@ -147,7 +147,8 @@ class Answerable:
 
     @property
     def evals(self) -> "EvalVerbs":
-        """Golden cases: `suites`, `suite`, `case`, `add_case`, `remove_case`, `measure`, `wait`, `measurements`."""
+        """Golden cases: `suites`, `suite`, `case`, `add_case`, `remove_case`, `measure`, `wait`, `measurements`; wrong
+        answers: `call_wrong`, `wrong_answers`, `take_back`, `judgement`."""
         return cast("EvalVerbs", Verbs(self._host, "evals"))
 
     @property

@@ -46,6 +46,7 @@ from answerable.service.semantic import SemanticChange, SemanticDocument
 from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
 from answerable.service.sources import RelationshipView, SourceList, SourceSummary, TablePreview, UploadedFile
 from answerable.service.threads import MessageView, SharedThread, ThreadSummary
+from answerable.service.wrong_answers import Judgement, WrongAnswer, WrongPart
 from answerable.sources.editing import SemanticEdit
 from answerable.sources.statistics import TableStatistics
 from answerable.store.base import RunFilter, RunRecord
@@ -418,6 +419,23 @@ class EvalVerbs(Protocol):
         ...
 
     def remove_case(self, suite: str, case_id: str) -> None: ...
+
+    def call_wrong(self, run: str, what: WrongPart, *, note: str = "") -> WrongAnswer:
+        """Keeps the answer of a run as a case to mend. `what`: which part is wrong; `note`: what would be right. An
+        answer that was called wrong before is kept with the newest reason only."""
+        ...
+
+    def wrong_answers(self) -> Sequence[WrongAnswer]:
+        """The answers that were called wrong, newest first."""
+        ...
+
+    def judgement(self, run: str) -> Judgement:
+        """Whether the answer of a run became a golden case, or was called wrong."""
+        ...
+
+    def take_back(self, run: str) -> None:
+        """The answer of this run is no longer called wrong."""
+        ...
 
     def measure(self, suite: str, *, eval_id: str | None = None) -> EvalRun:
         """Starts measuring a suite in the background. If it is already being measured, gives that measurement.

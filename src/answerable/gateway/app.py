@@ -26,6 +26,7 @@ from answerable.gateway.routes import (
     identity,
     keys,
     okta,
+    plans,
     providers,
     questions,
     rows,
@@ -36,6 +37,7 @@ from answerable.gateway.routes import (
     sources,
     threads,
     uploads,
+    wrong_answers,
 )
 from answerable.gateway.token import TokenRequired
 from answerable.gateway.wire import Health
@@ -48,6 +50,7 @@ ROUTES = (
     runs,
     rows,
     freshness,
+    plans,
     comparison,
     threads,
     datasets,
@@ -57,6 +60,7 @@ ROUTES = (
     uploads,
     semantic,
     evals,
+    wrong_answers,
     graphs,
     schedules,
     agents,
