@@ -150,6 +150,7 @@ async def open_service(
     try:
         if sources.access(HOME_TENANT).is_on:
             await service.identity.refresh(HOME_TENANT)
+            service.providers.offered()  # a mistake in their configuration stops the start
         yield service
     finally:
         await service.close()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PREFIX = "ANSWERABLE_"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_FILE_ONLY = ("apis", "home", "models", "sources")
+_FILE_ONLY = ("apis", "home", "models", "providers", "sources")
 
 
 class Settings(Frozen):
@@ -126,6 +126,9 @@ class Settings(Frozen):
     port: int = Field(default=8321, ge=0, le=65535, description="Port that `answerable serve` listens on.")
     session_minutes: int = Field(
         default=30, ge=1, le=1440, description="Minutes after which a session of the page ends if it is not used."
+    )
+    providers: Mapping[str, Mapping[str, Any]] = Field(
+        default={}, description="Identity providers at which people sign in, by name ([identity.md](identity.md))."
     )
     runs_at_once: int = Field(
         default=0,

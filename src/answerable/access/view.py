@@ -173,7 +173,12 @@ def view_of(policy: AccessPolicy, principal: Principal, listed: ListedPerson | N
         )
     roles = frozenset(user.roles) | ((principal.roles | listed.roles) & policy.roles.keys())
     attributes = {**listed.attributes, **{name: tuple(values) for name, values in user.attributes.items()}}
-    actions = frozenset(action for role in roles for action in policy.roles[role].actions)
+    actions = frozenset(
+        action
+        for role in roles
+        for action in policy.roles[role].actions
+        if principal.scopes is None or action in principal.scopes
+    )
     rules = tuple(rule for rule in policy.rules if rule.is_for(principal.user, roles))
     return AccessView(str(principal.user), roles, actions, rules, attributes, policy.contact)
 
