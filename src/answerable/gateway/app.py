@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from answerable.app import open_service
+from answerable.core.context import HOME_TENANT
 from answerable.gateway.access import PrincipalOf, ServiceOf
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
@@ -28,8 +29,10 @@ from answerable.gateway.routes import (
     providers,
     questions,
     rows,
+    rules,
     runs,
     schedules,
+    scim,
     semantic,
     setup,
     sources,
@@ -62,6 +65,8 @@ ROUTES = (
     identity,
     keys,
     providers,
+    scim,
+    rules,
 )
 """The modules whose routes make up the API, in the order of its documentation."""
 
@@ -125,6 +130,8 @@ async def _served(settings: Settings, metrics: Metrics) -> AsyncIterator[Service
         metrics.running.set_function(service.runs.carrier.running)
         # Before the server listens: clients of an earlier process come back for their runs.
         await service.runs.carrier.resume_unfinished()
+        if settings.has_identities:
+            await service.rules.note(HOME_TENANT)
         service.start_background_work()
         yield service
 
