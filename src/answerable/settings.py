@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PREFIX = "ANSWERABLE_"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_FILE_ONLY = ("apis", "home", "models", "providers", "sources")
+_FILE_ONLY = ("apis", "home", "models", "providers", "scim", "sources")
 
 
 class Settings(Frozen):
@@ -129,6 +129,9 @@ class Settings(Frozen):
     )
     providers: Mapping[str, Mapping[str, Any]] = Field(
         default={}, description="Identity providers at which people sign in, by name ([identity.md](identity.md))."
+    )
+    scim: Mapping[str, Any] = Field(
+        default={}, description="What groups and attributes of a directory mean here ([identity.md](identity.md))."
     )
     runs_at_once: int = Field(
         default=0,

@@ -77,6 +77,12 @@ class SourceView:
             return HiddenTable(table.name, next(iter(denied.values()), None))
         return VisibleTable(table.name, shown, masks, tuple(rule for rule in rules if rule.rows is not None), denied)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the source is shown as it is, whatever tables it has."""
+        everything = any(rule.allow and not rule.tables and not rule.columns for rule in self.rules)
+        return everything and not any(rule.restricts or rule.rows is not None for rule in self.rules)
+
     def check_names(self, tables: Mapping[str, Table]) -> None:
         """Refuses to go on if a rule hides something that is not there: it was renamed, perhaps, and would be shown
         under its new name."""

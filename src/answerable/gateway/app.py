@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from answerable.app import open_service
+from answerable.core.context import HOME_TENANT
 from answerable.gateway.access import PrincipalOf, ServiceOf
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
@@ -25,16 +26,21 @@ from answerable.gateway.routes import (
     graphs,
     identity,
     keys,
+    okta,
+    plans,
     providers,
     questions,
     rows,
+    rules,
     runs,
     schedules,
+    scim,
     semantic,
     setup,
     sources,
     threads,
     uploads,
+    wrong_answers,
 )
 from answerable.gateway.token import TokenRequired
 from answerable.gateway.wire import Health
@@ -47,14 +53,17 @@ ROUTES = (
     runs,
     rows,
     freshness,
+    plans,
     comparison,
     threads,
     datasets,
     sources,
+    okta,
     questions,
     uploads,
     semantic,
     evals,
+    wrong_answers,
     graphs,
     schedules,
     agents,
@@ -62,6 +71,8 @@ ROUTES = (
     identity,
     keys,
     providers,
+    scim,
+    rules,
 )
 """The modules whose routes make up the API, in the order of its documentation."""
 
@@ -125,6 +136,8 @@ async def _served(settings: Settings, metrics: Metrics) -> AsyncIterator[Service
         metrics.running.set_function(service.runs.carrier.running)
         # Before the server listens: clients of an earlier process come back for their runs.
         await service.runs.carrier.resume_unfinished()
+        if settings.has_identities:
+            await service.rules.note(HOME_TENANT)
         service.start_background_work()
         yield service
 

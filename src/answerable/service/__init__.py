@@ -36,11 +36,14 @@ if TYPE_CHECKING:
     from answerable.service.measuring import OpenService
     from answerable.service.okta import OktaService
     from answerable.service.outbox import Handler, OutboxDelivery
+    from answerable.service.plans import PlanService
     from answerable.service.programs import ProgramService
     from answerable.service.providers import ProviderService
     from answerable.service.retention import RetentionService
     from answerable.service.rows import RowService
+    from answerable.service.rules import RulesService
     from answerable.service.schedules import ScheduleService
+    from answerable.service.scim import ScimService
     from answerable.service.semantic import SemanticService
     from answerable.service.setup import SetupService
     from answerable.service.sources import SourceService
@@ -118,6 +121,19 @@ class Service:
         return ProviderService(self._settings.providers, self.identity, self._store.identities.flows, self._clock)
 
     @cached_property
+    def scim(self) -> "ScimService":
+        from answerable.service.scim import ScimService
+
+        identities = self._store.identities
+        return ScimService(self._settings.scim, self.identity, identities.users, identities.groups)
+
+    @cached_property
+    def rules(self) -> "RulesService":
+        from answerable.service.rules import RulesService
+
+        return RulesService(self._store.identities.records, self.identity, self._registry, self._clock)
+
+    @cached_property
     def keys(self) -> "KeyService":
         from answerable.service.keys import KeyService
 
@@ -135,7 +151,7 @@ class Service:
     def okta(self) -> "OktaService":
         from answerable.service.okta import OktaService
 
-        return OktaService(self.sources, self._settings, self._clock)
+        return OktaService(self.sources, self.questions, self._settings, self._clock)
 
     @cached_property
     def semantic(self) -> "SemanticService":
@@ -148,6 +164,12 @@ class Service:
         from answerable.service.suggestions import SuggestionService
 
         return SuggestionService(self._registry, self.evals, self._settings)
+
+    @cached_property
+    def plans(self) -> "PlanService":
+        from answerable.service.plans import PlanService
+
+        return PlanService(self.runs, self._registry, self._policy)
 
     @cached_property
     def threads(self) -> "ThreadService":
