@@ -1,4 +1,4 @@
-"""Two servers at one PostgreSQL: each knows and steers what the other does, PostgreSQL restarts, one server is killed."""
+"""Two servers at one PostgreSQL: each steers what the other does, PostgreSQL restarts, and one server is killed."""
 
 import asyncio
 import secrets
