@@ -13,7 +13,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("isolation",),
     ("computing",),
     ("store",),
-    ("query",),
+    ("query", "protection"),
     ("apis", "access", "identity"),
     ("models", "sources", "sandbox", "answers"),
     ("engine",),

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 
 from answerable.core.context import Principal
 from answerable.core.errors import OperatorError
 from answerable.core.hidden_paths import HiddenPaths
 from answerable.core.validation import first_problem
 from answerable.core.values import Frozen
+from answerable.protection.rates.rules import RateRule, parsed_rules
 from answerable.sandbox.base import SandboxLimits
 from answerable.sandbox.open import SandboxOptions
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 PREFIX = "ANSWERABLE_"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+DEFAULT_RATES = "user 1200/minute, address 1200/minute"
 _FILE_ONLY = ("apis", "home", "models", "sources")
 
 
@@ -124,6 +126,22 @@ class Settings(Frozen):
     history_window: int = Field(default=12, ge=0, description="How many messages of a thread are taken into account.")
     host: str = Field(default="127.0.0.1", description="Address that `answerable serve` listens on.")
     port: int = Field(default=8321, ge=0, le=65535, description="Port that `answerable serve` listens on.")
+    cors_origins: str = Field(
+        default="",
+        pattern=r"^\s*(https?://[^\s,/]+\s*(,\s*https?://[^\s,/]+\s*)*)?$",
+        description="Origins (`https://app.example`, separated by commas) whose pages may ask, with a key.",
+    )
+    rate_limits: str = Field(
+        default="",
+        description="How many requests are answered, such as `user 600/minute, tenant 5000/minute, user 30/minute "
+        "/chat`; `off` for any number. Empty: `user 1200/minute, address 1200/minute` if other machines can reach the "
+        "server or people sign in, else any number.",
+    )
+    redis: str = Field(
+        default="",
+        repr=False,  # it may hold a password
+        description="URL of a Redis server that counts requests for several servers; empty for PostgreSQL or memory.",
+    )
     session_minutes: int = Field(
         default=30, ge=1, le=1440, description="Minutes after which a session of the page ends if it is not used."
     )
@@ -236,6 +254,24 @@ class Settings(Frozen):
         names = frozenset(name.strip().lower() for name in self.source_hosts.split(",") if name.strip())
         return AllowedHosts(names, loopback=self.is_local)
 
+    @property
+    def rate_rules(self) -> tuple[RateRule, ...]:
+        is_shared = not self.is_local or self.has_identities
+        text = self.rate_limits or (DEFAULT_RATES if is_shared else "off")
+        return () if text.strip().lower() == "off" else parsed_rules(text)
+
+    @field_validator("rate_limits")
+    @classmethod
+    def _are_rates(cls, text: str) -> str:
+        if text.strip().lower() != "off":
+            parsed_rules(text)
+        return text
+
+    @property
+    def allowed_origins(self) -> frozenset[str]:
+        """Other origins whose pages may ask. Browsers send origins in lower case."""
+        return frozenset(name.strip().lower() for name in self.cors_origins.split(",") if name.strip())
+
     def added_sources(self, principal: Principal) -> "AddedSources":
         """The sources that the principal's tenant has added while Answerable ran."""
         from answerable.sources.added import AddedSources, tenant_home
@@ -339,6 +375,7 @@ def shown_settings(settings: Settings) -> dict[str, Any]:
     shown["source"] = shown_location(settings.source)
     shown["sources"] = {name: shown_location(location) for name, location in settings.sources.items()}
     shown["model_base_url"] = shown_location(settings.model_base_url)
+    shown["redis"] = shown_location(settings.redis)
     shown["model_key"] = "set" if settings.model_key is not None else None
     shown["models"] = "set" if settings.models else None
     shown["apis"] = sorted(settings.apis)
