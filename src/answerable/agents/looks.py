@@ -64,7 +64,7 @@ class Looks:
     def tools(self) -> list[Callable[..., Any]]:
         async def search_schema(words: str) -> str:
             """Tables and columns whose names or values match these words, with types, examples and joins."""
-            return await self.look("search_schema", lambda: self._search(words))
+            return await self.look("search_schema", lambda: self.search(words))
 
         async def column_values(table: str, column: str, contains: str = "") -> str:
             """Values of a column with the number of their rows, the most frequent first; only those with this text in
@@ -132,7 +132,8 @@ class Looks:
             first=first,
         )
 
-    async def _search(self, words: str) -> str:
+    async def search(self, words: str) -> str:
+        """Tables and columns whose names or values match the words."""
         dependencies, principal = self._dependencies, self._context.principal
         texts = []
         for label, name in by_label(self._question).items():
@@ -143,16 +144,7 @@ class Looks:
         return "\n".join(texts)
 
     async def _values(self, table: str, column: str, contains: str) -> str:
-        value = ColumnRef(table=table, column=column)
-        plan = QueryPlan(
-            entity=table,
-            select=(SelectItem(expr=value, label=column), SelectItem(expr=Aggregate(function="count"), label="rows")),
-            where=TextMatch(left=value, how="contains", pattern=contains) if contains else None,
-            group_by=(value,),
-            order_by=(OrderItem(expr=Aggregate(function="count"), descending=True), OrderItem(expr=value)),
-            limit=_VALUES,
-        )
-        found = await self.query_plan(plan)
+        found = await self.query_plan(values_plan(table, column, contains))
         return await self.seen("values", found.frame)
 
     async def _probe(self, sql: str) -> str:
@@ -182,6 +174,19 @@ class Looks:
         return await self._dependencies.sql.query(
             config, self._context.principal, lambda code: self._output("code", code)
         )
+
+
+def values_plan(table: str, column: str, contains: str = "") -> QueryPlan:
+    """The most frequent values of a column with the number of their rows."""
+    value = ColumnRef(table=table, column=column)
+    return QueryPlan(
+        entity=table,
+        select=(SelectItem(expr=value, label=column), SelectItem(expr=Aggregate(function="count"), label="rows")),
+        where=TextMatch(left=value, how="contains", pattern=contains) if contains else None,
+        group_by=(value,),
+        order_by=(OrderItem(expr=Aggregate(function="count"), descending=True), OrderItem(expr=value)),
+        limit=_VALUES,
+    )
 
 
 def reason_of(error: Exception) -> str:

@@ -7,6 +7,7 @@ A program that a model writes is recorded as a step of the kind that it `writes`
 from collections.abc import Mapping
 from datetime import date
 
+from answerable.agents.tool_arguments import ToolConfig
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.combine import CombineStep
 from answerable.engine.steps.descriptor import StepDescriptor
@@ -96,3 +97,5 @@ FORMAT = StepDescriptor(
     fallback={"findings": ["The model could not check this answer and put it into words."]},
 )
 AGENT = StepDescriptor(name="agent", config=AgentConfig, title="Ask an agent", produces="value", looks_into_source=True)
+TOOL = StepDescriptor(name="tool", config=ToolConfig, title="Look", produces="value", looks_into_source=True)
+"""Asks no model, but shares the looks of those that do, which load slowly."""

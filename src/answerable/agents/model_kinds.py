@@ -11,6 +11,7 @@ from answerable.agents.model_descriptors import (
     FORMAT,
     PREPLAN,
     REACT,
+    TOOL,
     WRITE_COMBINE,
     WRITE_PYTHON,
     WRITE_SQL,
@@ -27,6 +28,7 @@ _KINDS = (
     (WRITE_PYTHON, "write_steps", "WritePythonStep"),
     (FORMAT, "advice_step", "FormatStep"),
     (AGENT, "agent_step", "AgentStep"),
+    (TOOL, "tool_step", "ToolStep"),
 )
 """Descriptor, module and class of each kind."""
 DESCRIPTORS = tuple(descriptor for descriptor, _, _ in _KINDS)

@@ -58,7 +58,7 @@ def validate(file: Path, as_json: bool) -> None:
     text = _text(file)
 
     async def check(service: "Service", principal: "Principal") -> "GraphReport":
-        return service.graphs.validate(text, principal, origin=file.name)
+        return await service.graphs.validate(text, principal, origin=file.name)
 
     report = with_service(check, empty_store=True)
     if as_json:
@@ -84,7 +84,11 @@ def run(graph: str, fields: tuple[str, ...], input_file: Path | None, as_json: b
         given = _object(input_file) if input_file is not None else {}
         text = _text(Path(graph)) if is_file else await _stored(service, principal, graph)
         given |= service.graphs.input_of(text, written, principal, origin=graph)
-        started = await service.graphs.begin(text, given, principal, origin=graph)
+        if is_file:
+            started = await service.graphs.begin(text, given, principal, origin=graph)
+        else:
+            name, version = _named(graph)
+            started = await service.graphs.begin_stored(name, given, principal, version=version)
         return await _followed(service, principal, started, quiet=as_json)
 
     _tell_run(with_service(carry_out), as_json)
@@ -178,14 +182,23 @@ def show(graph: str, as_json: bool) -> None:
 
     document, runs, figures = with_service(look)
     if as_json:
-        listed = [{"run_id": each.run, "status": each.status, "created_at": each.created_at} for each in runs]
+        listed = [
+            {
+                "run_id": each.run,
+                "status": each.status,
+                "created_at": each.created_at,
+                "version": each.graph_version,
+            }
+            for each in runs
+        ]
         nodes = {id: each.model_dump(mode="json") for id, each in figures.items()}
         tell_json({**document.model_dump(mode="json"), "runs": listed, "figures": nodes})
         return
     say(f"{document.graph.name}, version {document.version.version} by {document.version.user}")
     say(document.text)
     for each in runs:
-        say(f"{each.run}  {each.created_at:%Y-%m-%d %H:%M}  {each.status}")
+        ran = "not stored" if each.graph_version is None else f"version {each.graph_version}"
+        say(f"{each.run}  {each.created_at:%Y-%m-%d %H:%M}  {each.status}  {ran}")
     for id, node in figures.items():
         say(f"{id}: {node.runs} runs, {node.failures} failed, p50 {node.p50_ms} ms, p95 {node.p95_ms} ms")
 

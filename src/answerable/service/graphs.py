@@ -20,6 +20,7 @@ from answerable.graphs.forking import forked
 from answerable.graphs.inputs import checked_input, from_text
 from answerable.graphs.node_runs import NodeRun, node_runs, waiting_for
 from answerable.graphs.reading import read_graph
+from answerable.graphs.stored import stored_inside
 from answerable.service.run_carrier import Subject
 from answerable.service.runs import RunService
 from answerable.sources.registry import SourceRegistry
@@ -56,6 +57,10 @@ class GraphRun(Frozen):
     """A run of a graph: what became of each node."""
 
     run_id: str
+    graph: str | None
+    """The name of the graph."""
+    version: int | None
+    """The version of the stored graph that it began with; null for a graph that is not stored."""
     status: RunStatus
     nodes: Mapping[str, NodeRun]
     output: Json
@@ -117,9 +122,9 @@ class GraphService:
         """The JSON Schema of the format, for editors."""
         return json_schema()
 
-    def validate(self, text: str, principal: Principal, *, origin: str = UNNAMED) -> GraphReport:
+    async def validate(self, text: str, principal: Principal, *, origin: str = UNNAMED) -> GraphReport:
         """Checks a graph without running it. Raises a `GraphError` with line and column for a mistake."""
-        checked = self._checked(text, origin, principal)
+        checked = await self._checked(text, origin, principal)
         definition, graph = checked.definition, checked.compiled.graph
         nodes = [graph.by_id[id] for id in graph.order if id not in RESERVED]
         return GraphReport(
@@ -146,7 +151,7 @@ class GraphService:
         """Stores a graph under its name, as a new version if its text is new. A graph with a mistake is not stored.
         `expected`: the version that the caller knows (0: none); if another one counts by now, nothing is stored.
         `name`: the name that the caller expects the graph to have."""
-        checked = self._checked(text, origin, principal)
+        checked = await self._checked(text, origin, principal)
         wrong = next((tag for tag in tags or () if not tag or len(tag) > LONGEST_TAG), None)
         if wrong is not None:
             raise UserError(f"A tag has 1 to {LONGEST_TAG} characters.", code="graph_tag_invalid")
@@ -229,7 +234,8 @@ class GraphService:
         """Starts a run of a stored graph."""
         stored = await self._graphs.version(principal, name, version)
         origin = f"{name}@{stored.version}"
-        return await self.begin(stored.text, input, principal, origin=origin, request_id=request_id, run=run)
+        context = RunContext(run or new_run_id(), principal, None, request_id)
+        return await self._begin(stored.text, input, context, origin, stored.version)
 
     # Runs
 
@@ -245,12 +251,15 @@ class GraphService:
     ) -> RunId:
         """Starts a run of a graph. `run`: the id to give it; a run of that id that exists already is not started
         again."""
-        checked = self._checked(text, origin, principal)
+        return await self._begin(text, input, RunContext(run or new_run_id(), principal, None, request_id), origin)
+
+    async def _begin(
+        self, text: str, input: Mapping[str, Json], context: RunContext, origin: str, version: int | None = None
+    ) -> RunId:
+        checked = await self._checked(text, origin, context.principal)
         graph = with_input(checked.compiled.graph, checked_input(checked.definition.input, input))
-        context = RunContext(run or new_run_id(), principal, None, request_id)
-        return await self._runs.carrier.start(
-            graph, Subject(checked.definition.name, checked.compiled.sources, MODE), context
-        )
+        subject = Subject(checked.definition.name, checked.compiled.sources, MODE, version)
+        return await self._runs.carrier.start(graph, subject, context)
 
     async def fork(
         self,
@@ -276,7 +285,8 @@ class GraphService:
         start = [node] if node is not None else []
         fresh = forked(graph, ended, start, outputs or {}, given)
         context = RunContext(new or new_run_id(), principal, None, request_id)
-        return await self._runs.carrier.start(fresh, Subject(record.question, record.sources, MODE), context)
+        subject = Subject(record.question, record.sources, MODE, record.graph_version)
+        return await self._runs.carrier.start(fresh, subject, context)
 
     async def signal(self, event: str, data: Json, principal: Principal) -> Sequence[RunId]:
         """Tells every run that waits for an event that it has happened. Returns those runs."""
@@ -307,7 +317,7 @@ class GraphService:
     async def get_run(self, run: RunId, principal: Principal) -> GraphRun:
         """What became of each node of a run by now."""
         record, events = await self._of_graph(run, principal)
-        return _graph_run(run, record.status, events)
+        return _graph_run(record, events)
 
     async def _of_graph(self, run: RunId, principal: Principal) -> tuple[RunRecord, Sequence[Event]]:
         record = await self._runs.get(run, principal)
@@ -315,8 +325,14 @@ class GraphService:
             raise UserError(f"{run} is not a run of a graph.", code="run_not_of_a_graph", hint="See `answerable runs`.")
         return record, await self._runs.journal(run, principal)
 
-    def _checked(self, text: str, origin: str, principal: Principal) -> _Checked:
+    async def _checked(self, text: str, origin: str, principal: Principal) -> _Checked:
         definition, marks = read_graph(text, origin)
+
+        async def load(name: str) -> tuple[str, str]:
+            wanted, _, number = name.partition("@")
+            found = await self._graphs.version(principal, wanted, int(number) if number else None)
+            return f"{wanted}@{found.version}", found.text
+
         graph = compiled(
             definition,
             marks,
@@ -324,6 +340,7 @@ class GraphService:
             name_source=lambda name: self._registry.known_as(name, principal),
             default_source=self._default_source,
             apis=self._apis,
+            stored=await stored_inside(definition, marks, load),
         )
         return _Checked(definition, graph)
 
@@ -347,14 +364,16 @@ def _document(record: GraphRecord, stored: GraphVersion) -> GraphDocument:
     return GraphDocument(graph=_summary(record), version=_version(stored), text=stored.text)
 
 
-def _graph_run(run: RunId, status: RunStatus, events: Sequence[Event]) -> GraphRun:
+def _graph_run(record: RunRecord, events: Sequence[Event]) -> GraphRun:
     last = events[-1] if events else None
     error = None
     if isinstance(last, RunFailed):
         error = {"kind": last.kind, "code": last.code, "message": last.message, "hint": last.hint, "node": last.node}
     return GraphRun(
-        run_id=run,
-        status=status,
+        run_id=record.run,
+        graph=record.question,
+        version=record.graph_version,
+        status=record.status,
         nodes={id: each for id, each in node_runs(events).items() if id not in RESERVED},
         output=last.output if isinstance(last, RunFinished) else None,
         error=error,

@@ -46,6 +46,8 @@ class Subject:
     question: str | None
     sources: tuple[str, ...]
     mode: str | None
+    graph_version: int | None = None
+    """Of a run of a stored graph."""
 
 
 class RunCarrier:
@@ -125,6 +127,7 @@ class RunCarrier:
                 mode=subject.mode,
                 beginning=beginning,
                 queued=self._leaves_runs,
+                graph_version=subject.graph_version,
             )
         except InternalError as error:
             if error.stable_code != "run_exists":

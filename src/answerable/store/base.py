@@ -104,6 +104,8 @@ class RunRecord:
     """What was asked, by name."""
     mode: str | None = None
     """How: `auto`, `plan` or `react` for a question; `sql`, `python` or `plan` for a query."""
+    graph_version: int | None = None
+    """The version of the stored graph that it runs. None for a question, or a graph that is not stored."""
     result: RunResult | None = None
 
     @property
@@ -191,6 +193,7 @@ class Runs(Protocol):
         mode: str | None = None,
         beginning: RunBeginning | None = None,
         queued: bool = False,
+        graph_version: int | None = None,
     ) -> RunRecord:
         """A new run, with the status `running`. `queued`: it has no owner until a worker claims it. If its thread
         belongs to another tenant, nothing is stored."""

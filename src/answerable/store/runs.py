@@ -52,7 +52,7 @@ QUEUE = "queue"
 _ENDED: tuple[RunStatus, ...] = ("done", "partial", "refused", "failed", "cancelled")
 _RUN = (
     "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code,"
-    " owner, token, sources, mode, kind, row_count, tokens, cost, deaths FROM runs"
+    " owner, token, sources, mode, kind, row_count, tokens, cost, deaths, graph_version FROM runs"
 )
 
 
@@ -76,6 +76,7 @@ class SqlRuns:
         mode: str | None = None,
         beginning: RunBeginning | None = None,
         queued: bool = False,
+        graph_version: int | None = None,
     ) -> RunRecord:
         record = RunRecord(
             run=context.run,
@@ -89,6 +90,7 @@ class SqlRuns:
             token=0 if queued else 1,
             sources=tuple(sources),
             mode=mode,
+            graph_version=graph_version,
         )
         conversation, first = self._beginning(context, beginning)
         # The conversation comes first: a thread of another tenant refuses the whole commit.
@@ -256,7 +258,7 @@ _ADOPTABLE = f"finished_at IS NULL AND (status <> 'waiting' OR wake_at <= ? OR {
 """The parameter is the time now."""
 _INSERT_RUN = (
     "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id, owner,"
-    " token, sources, mode, position) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+    " token, sources, mode, graph_version, position) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
     " (SELECT COALESCE(MAX(position), 0) + 1 FROM runs WHERE tenant_id = ?))"
 )
 """The clock may be set back, so the order of runs is counted and not taken from their times. On PostgreSQL, runs that
@@ -333,6 +335,7 @@ def _run_row(record: RunRecord) -> tuple[Parameter, ...]:
         record.token,
         _listed(record.sources),
         record.mode,
+        record.graph_version,
         owner.tenant,
     )
 
@@ -349,7 +352,7 @@ def _listed(names: Sequence[str]) -> str | None:
 
 def _run_record(row: Row) -> RunRecord:
     run, tenant, user, thread, question, status, created_at, finished_at, request, error_code, owner, *rest = row
-    token, sources, mode, kind, row_count, tokens, cost, deaths = rest
+    token, sources, mode, kind, row_count, tokens, cost, deaths, graph_version = rest
     return RunRecord(
         run=RunId(run),
         principal=Principal(TenantId(tenant), UserId(user)),
@@ -365,6 +368,7 @@ def _run_record(row: Row) -> RunRecord:
         deaths=deaths,
         sources=tuple(sources.strip("\n").split("\n")) if sources else (),
         mode=mode,
+        graph_version=graph_version,
         result=None if tokens is None else RunResult(kind, row_count, tokens, cost),
     )
 

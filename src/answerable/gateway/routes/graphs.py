@@ -94,7 +94,7 @@ async def graph_schema(service: ServiceOf, principal: PrincipalOf) -> dict[str, 
 @router.post("/graphs/validate", responses=documented(400, 413, 422))
 async def validate_graph(body: GraphText, service: ServiceOf, principal: PrincipalOf) -> GraphReport:
     """Check a graph without running it. The problem of a wrong graph names its line and column."""
-    return service.graphs.validate(body.text, principal)
+    return await service.graphs.validate(body.text, principal)
 
 
 @router.post("/graphs/run", responses=documented(400, 413, 422, 503), status_code=202)

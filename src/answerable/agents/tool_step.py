@@ -1,0 +1,58 @@
+"""Kind `tool`: calls a tool that agents have, without a model. Tools only read."""
+
+from pydantic import ValidationError
+
+from answerable.agents.dependencies import AgentDependencies
+from answerable.agents.looks import Looks, values_plan
+from answerable.agents.prompt_context import schema_links_by_source, schema_texts
+from answerable.agents.tool_arguments import (
+    ARGUMENTS,
+    ColumnValues,
+    ExecuteQueryPlan,
+    SearchSchema,
+    ToolConfig,
+)
+from answerable.core.errors import UserError
+from answerable.core.validation import first_problem
+from answerable.core.values import Frozen, Json
+from answerable.engine.steps.base import Step
+from answerable.engine.steps.understand import Question
+
+
+class ToolStep:
+    """Returns rows for the tools that give rows, else `{"result": …}`."""
+
+    def __init__(self, dependencies: AgentDependencies) -> None:
+        self._dependencies = dependencies
+
+    async def run(self, step: Step) -> Json:
+        config = step.config_as(ToolConfig)
+        arguments = _arguments(step, config)
+        question = Question(text="", source=config.source)
+        looks = Looks(question, self._dependencies, step.context, step.output)
+        match arguments:
+            case SearchSchema():
+                return {"result": await looks.search(arguments.words)}
+            case ColumnValues():
+                plan = values_plan(arguments.table, arguments.column, arguments.contains)
+                return (await looks.query_plan(plan)).model_dump(mode="json")
+            case ExecuteQueryPlan():
+                return (await looks.query_plan(arguments.plan)).model_dump(mode="json")
+        if config.tool == "list_datasets":
+            source = await self._dependencies.sources.get(config.source, step.context.principal)
+            return {"result": [table.name for table in (await source.describe()).tables]}
+        found = await schema_links_by_source(question, self._dependencies, step.context.principal)
+        return {"result": "\n".join(schema_texts(found, share_rows=self._dependencies.share_rows).values())}
+
+
+def _arguments(step: Step, config: ToolConfig) -> Frozen:
+    try:
+        return ARGUMENTS[config.tool].model_validate(config.arguments)
+    except ValidationError as error:
+        problem = first_problem(error)
+        place = ".".join(map(str, problem.place))
+        raise UserError(
+            f"Step `{step.id}`: the arguments do not fit `{config.tool}`: {f'`{place}`: ' if place else ''}"
+            f"{problem.message}.",
+            code="tool_arguments_invalid",
+        ) from error
