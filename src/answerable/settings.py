@@ -18,6 +18,7 @@ from answerable.core.errors import OperatorError
 from answerable.core.hidden_paths import HiddenPaths
 from answerable.core.validation import first_problem
 from answerable.core.values import Frozen
+from answerable.protection.personal.places import PersonalPolicy, parsed_policy
 from answerable.protection.rates.rules import RateRule, parsed_rules
 from answerable.sandbox.base import SandboxLimits
 from answerable.sandbox.open import SandboxOptions
@@ -174,6 +175,19 @@ class Settings(Frozen):
         description="Functions (`schema.name`, separated by commas) that queries of PostgreSQL may call besides those "
         "of the system; name only those in schemas where nobody else can create functions.",
     )
+    redact: str = Field(
+        default="",
+        description="Where personal data is replaced by its kind: any of `answers`, `events`, `prompts`, `logs`, "
+        "`exports`, separated by commas.",
+    )
+    redact_kinds: str = Field(
+        default="card, email, iban, ip, phone, ssn",
+        description="Which personal data is replaced; `name` can be added.",
+    )
+    redact_except_roles: str = Field(
+        default="",
+        description="Roles, separated by commas, that see personal data in answers, events and exports all the same.",
+    )
     keep_days: int = Field(default=0, ge=0, description="Days that finished runs are kept; 0 keeps them for ever.")
     keep_runs: int = Field(default=0, ge=0, description="Most runs that are kept of each tenant; 0 for any number.")
     keep_mb: int = Field(
@@ -186,6 +200,11 @@ class Settings(Frozen):
     @property
     def store_url(self) -> str:
         return self.store or f"sqlite:///{self.home / 'answerable.db'}"
+
+    @property
+    def has_shared_store(self) -> bool:
+        """Whether several servers can use the store at the same time."""
+        return "://" in self.store and not self.store.startswith("sqlite:///")
 
     @property
     def models_config(self) -> "ModelsConfig":
@@ -265,6 +284,22 @@ class Settings(Frozen):
     def _are_rates(cls, text: str) -> str:
         if text.strip().lower() != "off":
             parsed_rules(text)
+        return text
+
+    @property
+    def personal_policy(self) -> PersonalPolicy:
+        return parsed_policy(self.redact, self.redact_kinds, self.redact_except_roles)
+
+    @field_validator("redact")
+    @classmethod
+    def _are_places(cls, text: str) -> str:
+        parsed_policy(text, "", "")
+        return text
+
+    @field_validator("redact_kinds")
+    @classmethod
+    def _are_kinds(cls, text: str) -> str:
+        parsed_policy("", text, "")
         return text
 
     @property

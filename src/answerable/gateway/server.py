@@ -70,7 +70,7 @@ class _Server(uvicorn.Server):
 def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), needs_token: bool) -> None:
     """Serves until interrupted. Running work is left in the journal; the next start continues it. With `needs_token`, a
     token is made and printed in a link."""
-    configure(settings.log_level)
+    configure(settings.log_level, settings.personal_policy)
     token = new_token() if needs_token else None
     app = create_app(settings, allow_hosts=allow_hosts, token=token)
     config = uvicorn.Config(

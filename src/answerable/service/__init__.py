@@ -207,7 +207,7 @@ class Service:
 
         own = InProcessCounts(self._clock)
         settings = self._settings
-        if not settings.redis and not settings.store_url.startswith("postgres"):
+        if not settings.redis and not settings.has_shared_store:
             return own
         from answerable.protection.rates.in_redis import RedisCounts
         from answerable.protection.rates.in_store import StoreCounts
