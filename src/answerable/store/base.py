@@ -28,7 +28,8 @@ from answerable.store.protocols.rates import RateRequests
 from answerable.store.protocols.retention import Retention
 from answerable.store.protocols.schedules import Schedules
 
-RunStatus = Literal["running", "done", "partial", "refused", "failed", "cancelled", "waiting"]
+RunStatus = Literal["running", "done", "partial", "refused", "failed", "cancelled", "waiting", "paused"]
+RequestKind = Literal["cancel", "decide", "pause", "resume"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class RunRequest:
 
     request: str
     run: RunId
-    kind: Literal["cancel", "decide"]
+    kind: RequestKind
     body: Json
 
 
@@ -247,7 +248,7 @@ class Runs(Protocol):
         self,
         principal: Principal,
         run: RunId,
-        kind: Literal["cancel", "decide"],
+        kind: RequestKind,
         body: Json,
         *,
         request: str | None = None,
