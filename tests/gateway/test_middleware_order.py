@@ -26,7 +26,7 @@ ORDER = [
     "TokenRequired",
     "Authentication",
     "RateLimit",
-    "IdempotencyKeys",
+    "KeyedReplies",
 ]
 
 

@@ -44,7 +44,7 @@ class OnceRoute(APIRoute):
         return not starts_run and bool(CHANGING & (self.methods or set()))
 
 
-class IdempotencyKeys:
+class KeyedReplies:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 

@@ -8,7 +8,7 @@ from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware.authentication import Authentication
 from answerable.gateway.middleware.bodies import BodyLimits
 from answerable.gateway.middleware.headers import SecurityHeaders
-from answerable.gateway.middleware.idempotency import IdempotencyKeys
+from answerable.gateway.middleware.idempotency import KeyedReplies
 from answerable.gateway.middleware.observing import AccessLog, Defects, RequestId, ResponseTime
 from answerable.gateway.middleware.origins import Cors, KnownHosts, SameOrigin
 from answerable.gateway.middleware.rates import RateLimit
@@ -38,5 +38,5 @@ def middleware_stack(
         *([Middleware(TokenRequired, token=token)] if token is not None else []),
         Middleware(Authentication),
         Middleware(RateLimit, rules=settings.rate_rules),
-        Middleware(IdempotencyKeys),
+        Middleware(KeyedReplies),
     )

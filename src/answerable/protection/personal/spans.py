@@ -18,15 +18,15 @@ class Span:
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:
     """In order of place. Of spans that overlap the first that was found stays, and grows over what the others cover:
     nothing that any detector found is left out."""
-    kept: list[Span] = []
+    merged: list[Span] = []
     for span in spans:
-        touching = [other for other in kept if other.start < span.end and span.start < other.end]
+        touching = [other for other in merged if other.start < span.end and span.start < other.end]
         if not touching:
-            kept.append(span)
+            merged.append(span)
             continue
         for other in touching:
-            kept.remove(other)
+            merged.remove(other)
         start = min(span.start, *(other.start for other in touching))
         end = max(span.end, *(other.end for other in touching))
-        kept.append(Span(start, end, touching[0].kind))
-    return sorted(kept, key=lambda span: span.start)
+        merged.append(Span(start, end, touching[0].kind))
+    return sorted(merged, key=lambda span: span.start)
