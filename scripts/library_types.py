@@ -28,6 +28,7 @@ NOUNS = {
     "ProgramVerbs": ("programs", "ProgramService"),
     "AgentVerbs": ("agents", "AgentService"),
     "LearningVerbs": ("learning", "LearningService"),
+    "KeyVerbs": ("keys", "KeyService"),
     "SetupVerbs": ("setup", "SetupService"),
 }
 """Each class of the library: the module and the class of the service whose verbs it has."""

@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings", "logs"),
     ("machine",),
     ("service",),
-    ("app", "library_verbs"),
+    ("app", "library_verbs", "case_world"),
     ("library", "case_replay"),
     ("gateway",),
     ("cli", "__main__"),

@@ -10,6 +10,7 @@ from answerable.agents.ask_step import AskStep
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
+from answerable.agents.reachable_apis import ReachableApis
 from answerable.agents.readers import Readers
 from answerable.agents.routing import RoutingTable
 from answerable.agents.run_policy import RunPolicy
@@ -46,7 +47,6 @@ from answerable.engine.turns import Turns
 from answerable.isolation.own_folder import remove_abandoned
 from answerable.logs import log_run_end
 from answerable.protection.personal.redaction import Redaction
-from answerable.sandbox.api_functions import ApiFunctions
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.service.answers import AnswerService
@@ -153,6 +153,7 @@ async def open_service(
     try:
         if sources.access(HOME_TENANT).is_on:
             await service.identity.refresh(HOME_TENANT)
+            service.providers.offered()  # a mistake in their configuration stops the start
         yield service
     finally:
         await service.close()
@@ -183,7 +184,7 @@ def _agent_dependencies(
 ) -> AgentDependencies:
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     artifacts, sources = shared.store.artifacts, shared.sources
-    api_functions = ApiFunctions(shared.apis, settings.sandbox_seconds)
+    apis = ReachableApis(shared.apis, sources, settings.sandbox_seconds)
     on_frames = partial(query_frames, places=sources.options.places)
     return AgentDependencies(
         agents=shared.agents,
@@ -192,7 +193,8 @@ def _agent_dependencies(
         sql=SqlStep(sources, artifacts, limits, shared.recent_rows, shared.computing),
         cypher=CypherStep(sources, artifacts, limits, shared.recent_rows),
         combine=CombineStep(on_frames, artifacts, limits, shared.recent_rows),
-        python=PythonStep(shared.sandboxes, artifacts, settings.sandbox_limits, api_functions),
+        python=PythonStep(shared.sandboxes, artifacts, settings.sandbox_limits, apis),
+        apis=apis,
         store=shared.store,
         clock=shared.clock,
         share_rows=settings.share_rows,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         ComparisonVerbs,
         EvalVerbs,
         GraphVerbs,
+        KeyVerbs,
         LearningVerbs,
         NameVerbs,
         ProgramVerbs,
@@ -157,6 +158,11 @@ class Answerable:
     def programs(self) -> "ProgramVerbs":
         """`run` runs Python in a sandbox."""
         return cast("ProgramVerbs", Verbs(self._host, "programs"))
+
+    @property
+    def keys(self) -> "KeyVerbs":
+        """Keys with which programs ask as somebody: `add`, `list`, `rotate`, `revoke`, `revoke_all`."""
+        return cast("KeyVerbs", Verbs(self._host, "keys"))
 
     @property
     def setup(self) -> "SetupVerbs":

@@ -35,6 +35,7 @@ from answerable.service.eval_views import EvalCaseDetail, EvalCaseSummary, EvalR
 from answerable.service.golden_cases import GoldenCase
 from answerable.service.graphs import GraphDocument, GraphReport, GraphRun, GraphSummary, GraphVersionView
 from answerable.service.keyed_requests import KeyedAttempt
+from answerable.service.keys import KeyView, NewKey
 from answerable.service.learning import Learned
 from answerable.service.rows import RowsPage, RowsPart, RowTotals
 from answerable.service.schedules import ScheduleView
@@ -584,6 +585,29 @@ class LearningVerbs(Protocol):
     def learn(self, name: str, *, accept: bool = False, max_tokens: int = 100000) -> Learned:
         """Asks a model once for names and questions of a source, checks them, and proposes a new semantic.yaml.
         `accept` puts it in force. No further call is made once `max_tokens` are used."""
+        ...
+
+
+class KeyVerbs(Protocol):
+    def list(self, *, user: str | None = None) -> list[KeyView]:
+        """One's own keys, the newest first. An administrator may ask for those of `user`; the person at the machine
+        gets those of everybody without it."""
+        ...
+
+    def add(self, *, user: str | None = None, name: str = "key", scopes: Sequence[str] = ..., days: int = 90) -> NewKey:
+        """Makes a key for oneself, or for an administrator one for `user`. It gives at most what that user may do."""
+        ...
+
+    def rotate(self, key_id: str, *, grace_hours: int = 0) -> NewKey:
+        """Makes a new key with the scopes and the lifetime of another, which counts for `grace_hours` more."""
+        ...
+
+    def revoke(self, key_id: str) -> None:
+        """Ends a key, at once. One that has ended already stays so."""
+        ...
+
+    def revoke_all(self, *, user: str | None = None) -> int:
+        """Ends all of one's own keys, or for an administrator those of `user`. Returns how many."""
         ...
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PREFIX = "ANSWERABLE_"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 DEFAULT_RATES = "user 1200/minute, address 1200/minute"
-_FILE_ONLY = ("apis", "home", "models", "sources")
+_FILE_ONLY = ("apis", "home", "models", "providers", "sources")
 
 
 class Settings(Frozen):
@@ -145,6 +145,9 @@ class Settings(Frozen):
     )
     session_minutes: int = Field(
         default=30, ge=1, le=1440, description="Minutes after which a session of the page ends if it is not used."
+    )
+    providers: Mapping[str, Mapping[str, Any]] = Field(
+        default={}, description="Identity providers at which people sign in, by name ([identity.md](identity.md))."
     )
     runs_at_once: int = Field(
         default=0,

@@ -10,6 +10,7 @@ import pytest
 from answerable.core.errors import UserError
 from answerable.core.ids import TenantId
 from answerable.store.base import Store
+from answerable.store.protocols.access_keys import KeyRecord
 from answerable.store.protocols.identities import InvitationRecord, SessionRecord, UserRecord
 
 ACME, EVIL = TenantId("acme"), TenantId("evil")
@@ -82,3 +83,33 @@ async def test_attempts_at_once_are_counted_one_by_one(store: Store, clock: Any)
     assert await attempts.count(ACME, "ana", failures=1, open_at=clock.now())
     await attempts.forget(ACME, "ana")
     assert await attempts.state(ACME, "ana") is None
+
+
+async def test_a_key_counts_until_it_expires_is_revoked_or_its_user_is_disabled(store: Store, clock: Any) -> None:
+    keys, now = store.identities.keys, clock.now()
+    for number, user in ((1, "ana"), (2, "ana"), (3, "bo")):
+        record = KeyRecord(f"k{number}", user, "laptop", ("ask", "sql"), now, now + timedelta(days=number))
+        await keys.add(ACME, f"digest-{number}", record)
+    assert await keys.find(EVIL, "digest-1") is None
+    assert await keys.get(EVIL, "k1") is None
+    await keys.note_use(EVIL, "digest-1", now)
+    found = await keys.find(ACME, "digest-1")
+    assert found is not None
+    assert (found.user, found.scopes, found.used_at) == ("ana", ("ask", "sql"), None)
+    await keys.note_use(ACME, "digest-1", now)
+    assert (await keys.list(ACME, "ana"))[0].used_at == now
+    await clock.sleep(86_400)
+    assert await keys.find(ACME, "digest-1") is None
+    assert not await keys.replace(ACME, "k1", clock.now(), "late", replace(found, key_id="k9"))
+    assert await keys.replace(ACME, "k2", clock.now() + timedelta(hours=1), "new", replace(found, key_id="k4"))
+    assert [await keys.find(ACME, digest) is None for digest in ("digest-2", "late")] == [False, True]
+    await clock.sleep(3_600)
+    assert await keys.find(ACME, "digest-2") is None
+    assert await keys.revoke(EVIL, None, None) == await keys.revoke(ACME, "ana", "k3") == 0
+    bo = await store.identities.users.save(ACME, UserRecord("bo", "service"))
+    assert await keys.find(ACME, "digest-3") is not None
+    await store.identities.users.save(ACME, replace(bo, disabled_at=clock.now()))
+    assert await keys.find(ACME, "digest-3") is None
+    assert await keys.revoke(ACME, "bo", None) == 1
+    assert {key.key_id for key in await keys.list(ACME, None)} == {"k1", "k2", "k3", "k4"}
+    assert await keys.list(EVIL, None) == []

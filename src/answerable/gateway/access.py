@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Header, Path, Request
 
+from answerable.access.policy import KEY_PREFIX
 from answerable.core.context import LOCAL, Principal
 from answerable.core.errors import SignInError
 from answerable.core.ids import RunId, TenantId, ThreadId, new_run_id
@@ -47,6 +48,10 @@ async def principal_of(request: Request, service: Annotated[Service, Depends(ser
         found = service.access.person_with(secret, LOCAL) if secret else None
         if secret and found is None:
             found = await service.identity.person_with(secret, LOCAL.tenant)
+        if secret.startswith(KEY_PREFIX) and found is None:
+            found = await service.keys.person_with(secret, LOCAL.tenant)
+        if secret and found is None:
+            found = await service.providers.person_with(secret, LOCAL.tenant)
         if found is not None:
             return found
     raise SignInError(
@@ -66,6 +71,17 @@ def session_token(request: Request) -> str:
 
 
 PrincipalOf = Annotated[Principal, Depends(principal_of)]
+
+
+def within(*actions: "Action") -> Any:
+    """A dependency of routes that everybody may use who signs in, but a key only if it gives one of these permissions:
+    a key that is not for asking shows nothing of what its owner has asked."""
+
+    async def check(service: Annotated[Service, Depends(service_of)], principal: PrincipalOf) -> None:
+        if principal.scopes is not None and principal.scopes.isdisjoint(actions):
+            service.access.require(actions[0], principal)
+
+    return Depends(check)
 
 
 def needs(action: "Action") -> Any:

@@ -25,6 +25,8 @@ from answerable.gateway.routes import (
     freshness,
     graphs,
     identity,
+    keys,
+    providers,
     questions,
     rows,
     runs,
@@ -58,6 +60,8 @@ ROUTES = (
     agents,
     setup,
     identity,
+    keys,
+    providers,
 )
 """The modules whose routes make up the API, in the order of its documentation."""
 

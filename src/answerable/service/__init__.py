@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from answerable.service.graphs import GraphService
     from answerable.service.identity import IdentityService
     from answerable.service.keyed_requests import KeyedRequestService
+    from answerable.service.keys import KeyService
     from answerable.service.learning import LearningService
     from answerable.service.measuring import OpenService
     from answerable.service.okta import OktaService
     from answerable.service.outbox import Handler, OutboxDelivery
     from answerable.service.programs import ProgramService
+    from answerable.service.providers import ProviderService
     from answerable.service.retention import RetentionService
     from answerable.service.rows import RowService
     from answerable.service.schedules import ScheduleService
@@ -109,6 +111,18 @@ class Service:
 
         session = timedelta(minutes=self._settings.session_minutes)
         return IdentityService(self._store.identities, self._registry, self._clock, session)
+
+    @cached_property
+    def providers(self) -> "ProviderService":
+        from answerable.service.providers import ProviderService
+
+        return ProviderService(self._settings.providers, self.identity, self._store.identities.flows, self._clock)
+
+    @cached_property
+    def keys(self) -> "KeyService":
+        from answerable.service.keys import KeyService
+
+        return KeyService(self._store.identities.keys, self._registry, self._clock)
 
     @cached_property
     def sources(self) -> "SourceService":
@@ -276,6 +290,8 @@ class Service:
             await self.rate_counts.close()
         if "schedules" in used:
             await self.schedules.close()
+        if "providers" in used:
+            await self.providers.close()
         if "retention" in used:
             await self.retention.close()
         if "outbox" in used:

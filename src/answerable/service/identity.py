@@ -16,6 +16,7 @@ from answerable.core.errors import NotFoundError, RefusedError, SignInError, Too
 from answerable.core.ids import TenantId
 from answerable.core.values import Frozen
 from answerable.identity.passwords import Passwords, check_new_password, wait_after
+from answerable.identity.provider import Vouched
 from answerable.sources.registry import SourceRegistry
 from answerable.store.protocols.identities import Identities, InvitationRecord, SessionRecord, UserRecord
 
@@ -30,6 +31,8 @@ DIRECTORY_SECONDS = 2.0
 """For so long, the people of the store are not read again. What this process changes, it knows at once."""
 LONGEST_NAME = 200
 LOCAL_ORIGIN = "local"
+SERVICE_ORIGIN = "service"
+"""A program that comes with keys, and never signs in."""
 
 
 class Profile(Frozen):
@@ -83,6 +86,7 @@ class IdentityService:
         self._sessions = identities.sessions
         self._invitations = identities.invitations
         self._attempts = identities.attempts
+        self._keys = identities.keys
         self._registry = registry
         self._clock = clock
         self._session = session
@@ -114,6 +118,32 @@ class IdentityService:
         session = SessionRecord("sid_" + secrets.token_hex(8), user, client[:200], now, now, now + self._session)
         await self._sessions.begin(tenant, digest_of(token), session)
         return SignedIn(user, token)
+
+    async def admit(self, vouched: Vouched, origin: str, tenant: TenantId, *, new_users: bool) -> str:
+        """Takes in somebody for whom a provider vouches, with the roles and attributes that it gives now. Refuses a
+        name that belongs to somebody else: a local user, or another account of the provider."""
+        policy, name = self._policy(tenant), _checked_name(vouched.name)
+        record = await self._users.find(tenant, name)
+        if record is None and not new_users and name not in policy.users:
+            raise SignInError(
+                f"{name!r} is not among the users of this installation.",
+                code="sign_in_unknown",
+                hint=f"Ask {policy.contact or 'whoever runs this installation'} for access.",
+            )
+        record = record or UserRecord(name, origin)
+        if record.origin != origin or record.subject not in (None, vouched.subject):
+            raise SignInError(
+                f"The name {name!r} belongs to another account here.",
+                code="sign_in_name_taken",
+                hint="Whoever runs this installation can tell the two apart by another `user_claim`.",
+            )
+        if record.disabled_at is not None:
+            raise SignInError(f"The user {name!r} is disabled.", code="sign_in_failed")
+        roles = tuple(role for role in vouched.roles if role in policy.roles)
+        changed = replace(record, subject=vouched.subject, roles=roles, attributes=dict(vouched.attributes))
+        if changed != record or record.version == 0:
+            await self._save(tenant, changed)
+        return name
 
     async def person_with(self, token: str, tenant: TenantId) -> Principal | None:
         """The person whose session this is, or None. A session that is used lives on."""
@@ -180,8 +210,11 @@ class IdentityService:
             has_password=found is not None and found.password_hash is not None,
         )
 
-    async def sessions(self, principal: Principal, *, current: str = "") -> list[SessionView]:
-        """The person's sessions, the newest first. `current`: the token of the session that asks."""
+    async def sessions(self, principal: Principal, *, current: str = "", user: str | None = None) -> list[SessionView]:
+        """The person's sessions, or for an administrator those of `user`, the newest first. `current`: the token of the
+        session that asks."""
+        if user is not None:
+            self.require_administrator(principal)
         here = await self._sessions.find(principal.tenant, digest_of(current))
         return [
             SessionView(
@@ -192,18 +225,20 @@ class IdentityService:
                 expires_at=each.expires_at,
                 current=here is not None and here.session_id == each.session_id,
             )
-            for each in await self._sessions.of_user(principal.tenant, principal.user)
+            for each in await self._sessions.of_user(principal.tenant, user or principal.user)
         ]
 
-    async def end_session(self, session_id: str, principal: Principal) -> None:
-        """Ends one of the person's sessions."""
-        if not await self._sessions.end(principal.tenant, principal.user, session_id):
+    async def end_session(self, session_id: str, principal: Principal, *, user: str | None = None) -> None:
+        """Ends one of the person's sessions, or for an administrator one of `user`."""
+        if user is not None:
+            self.require_administrator(principal)
+        if not await self._sessions.end(principal.tenant, user or principal.user, session_id):
             raise NotFoundError(f"There is no session {session_id}.", code="session_not_found")
 
     async def end_all_sessions(self, principal: Principal, *, user: str | None = None) -> int:
         """Ends all sessions of the person, or for an administrator those of `user`. Returns how many."""
         if user is not None:
-            self._require_administrator(principal)
+            self.require_administrator(principal)
         return await self._sessions.end(principal.tenant, user or principal.user, None)
 
     async def change_password(self, old: str, new: str, principal: Principal) -> None:
@@ -218,7 +253,7 @@ class IdentityService:
 
     async def users(self, principal: Principal) -> list[UserView]:
         """Everybody who can sign in or is named by `access.yaml`, by name."""
-        self._require_administrator(principal)
+        self.require_administrator(principal)
         policy = self._policy(principal.tenant)
         records = {record.name: record for record in await self._users.list(principal.tenant)}
         names = sorted(records.keys() | policy.users.keys())
@@ -226,7 +261,7 @@ class IdentityService:
 
     async def user(self, name: str, principal: Principal) -> UserView:
         """One of them."""
-        self._require_administrator(principal)
+        self.require_administrator(principal)
         return _view(name, await self._known(name, principal.tenant), self._policy(principal.tenant))
 
     async def add_user(
@@ -238,44 +273,63 @@ class IdentityService:
         attributes: Mapping[str, Sequence[str]] | None = None,
     ) -> Invitation:
         """Lets somebody sign in. They choose their password through the one-time link that the reply is for."""
-        self._require_administrator(principal)
-        tenant, policy = principal.tenant, self._policy(principal.tenant)
+        self.require_administrator(principal)
+        record = await self._new_record(name, LOCAL_ORIGIN, roles, attributes or {}, principal.tenant)
+        return await self.invite(record.name, principal)
+
+    async def add_service(
+        self,
+        name: str,
+        principal: Principal,
+        *,
+        roles: Sequence[str] = (),
+        attributes: Mapping[str, Sequence[str]] | None = None,
+    ) -> UserView:
+        """Adds a user who is a program: it comes with keys, and has no password."""
+        self.require_administrator(principal)
+        record = await self._new_record(name, SERVICE_ORIGIN, roles, attributes or {}, principal.tenant)
+        return _view(record.name, record, self._policy(principal.tenant))
+
+    async def _new_record(
+        self, name: str, origin: str, roles: Sequence[str], attributes: Mapping[str, Sequence[str]], tenant: TenantId
+    ) -> UserRecord:
         name = _checked_name(name)
         if await self._users.find(tenant, name) is not None:
             raise UserError(f"There is a user {name!r} already.", code="user_exists")
-        _check_roles(roles, policy)
-        listed = {key: tuple(values) for key, values in (attributes or {}).items()}
-        await self._save(tenant, UserRecord(name, LOCAL_ORIGIN, tuple(roles), listed))
-        return await self.invite(name, principal)
+        _check_roles(roles, self._policy(tenant))
+        listed = {key: tuple(values) for key, values in attributes.items()}
+        return await self._save(tenant, UserRecord(name, origin, tuple(roles), listed))
 
     async def invite(self, name: str, principal: Principal) -> Invitation:
         """A one-time link with which somebody chooses a new password."""
-        self._require_administrator(principal)
-        record = await self._known(name, principal.tenant)
+        self.require_administrator(principal)
+        record = _with_password(await self._known(name, principal.tenant))
         token, expires_at = await self._new_invitation(principal.tenant, record.name, ())
         return Invitation(user=record.name, token=token, expires_at=expires_at)
 
     async def set_password(self, name: str, password: str, principal: Principal) -> None:
         """Sets the password of a user. All their sessions end."""
-        self._require_administrator(principal)
-        await self._set_password(await self._known(name, principal.tenant), password, principal.tenant)
+        self.require_administrator(principal)
+        record = _with_password(await self._known(name, principal.tenant))
+        await self._set_password(record, password, principal.tenant)
 
     async def set_roles(self, name: str, roles: Sequence[str], principal: Principal) -> UserView:
         """Replaces the roles that the directory gives to a user. Those of `access.yaml` stay."""
-        self._require_administrator(principal)
+        self.require_administrator(principal)
         _check_roles(roles, self._policy(principal.tenant))
         record = replace(await self._known(name, principal.tenant), roles=tuple(dict.fromkeys(roles)))
         return await self._changed(record, principal.tenant)
 
     async def set_disabled(self, name: str, disabled: bool, principal: Principal) -> UserView:
         """Keeps a user out, at once and everywhere, or lets them in again. What belongs to the user stays."""
-        self._require_administrator(principal)
+        self.require_administrator(principal)
         record = await self._known(name, principal.tenant)
         changed = await self._changed(
             replace(record, disabled_at=self._clock.now() if disabled else None), principal.tenant
         )
         if disabled:
             await self._sessions.end(principal.tenant, name, None)
+            await self._keys.revoke(principal.tenant, name, None)
         return changed
 
     async def refresh(self, tenant: TenantId) -> None:
@@ -366,7 +420,8 @@ class IdentityService:
             raise NotFoundError(f"There is no user {name!r}.", code="user_not_found")
         return record
 
-    def _require_administrator(self, principal: Principal) -> None:
+    def require_administrator(self, principal: Principal) -> None:
+        """Raises `RefusedError` for everybody else."""
         view = self._registry.view(principal)
         if view is not None:
             view.require("administer")
@@ -384,9 +439,20 @@ def _view(name: str, record: UserRecord | None, policy: "AccessPolicy") -> UserV
         origin=record.origin if record else LOCAL_ORIGIN,
         roles=sorted({*own, *(role for role in listed if role in policy.roles)}),
         attributes={key: list(values) for key, values in attributes.items()},
-        can_sign_in=record is not None and (record.password_hash is not None or record.origin != LOCAL_ORIGIN),
+        can_sign_in=record is not None
+        and (record.password_hash is not None or record.origin not in (LOCAL_ORIGIN, SERVICE_ORIGIN)),
         disabled=record is not None and record.disabled_at is not None,
         in_file=user is not None,
+    )
+
+
+def _with_password(record: UserRecord) -> UserRecord:
+    """The record, if the user can have a password of ours: for others it would be a way around their provider."""
+    if record.origin == LOCAL_ORIGIN:
+        return record
+    hint = "Give it a key: `answerable keys add`." if record.origin == SERVICE_ORIGIN else "They sign in there."
+    raise UserError(
+        f"{record.name!r} comes from {record.origin!r} and has no password here.", code="user_not_local", hint=hint
     )
 
 
