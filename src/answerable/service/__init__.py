@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from answerable.service.measuring import OpenService
     from answerable.service.okta import OktaService
     from answerable.service.outbox import Handler, OutboxDelivery
+    from answerable.service.plans import PlanService
     from answerable.service.programs import ProgramService
     from answerable.service.providers import ProviderService
     from answerable.service.retention import RetentionService
@@ -136,7 +137,7 @@ class Service:
     def okta(self) -> "OktaService":
         from answerable.service.okta import OktaService
 
-        return OktaService(self.sources, self._settings, self._clock)
+        return OktaService(self.sources, self.questions, self._settings, self._clock)
 
     @cached_property
     def semantic(self) -> "SemanticService":
@@ -149,6 +150,12 @@ class Service:
         from answerable.service.suggestions import SuggestionService
 
         return SuggestionService(self._registry, self.evals, self._settings)
+
+    @cached_property
+    def plans(self) -> "PlanService":
+        from answerable.service.plans import PlanService
+
+        return PlanService(self.runs, self._registry, self._policy)
 
     @cached_property
     def threads(self) -> "ThreadService":
