@@ -20,6 +20,7 @@ from answerable.core.validation import first_problem
 from answerable.core.values import Frozen
 from answerable.protection.personal.places import PersonalPolicy, parsed_policy
 from answerable.protection.rates.rules import RateRule, parsed_rules
+from answerable.protection.waf.modes import WafRule, parsed_modes
 from answerable.sandbox.base import SandboxLimits
 from answerable.sandbox.open import SandboxOptions
 
@@ -137,6 +138,12 @@ class Settings(Frozen):
         description="How many requests are answered, such as `user 600/minute, tenant 5000/minute, user 30/minute "
         "/chat`; `off` for any number. Empty: `user 1200/minute, address 1200/minute` if other machines can reach the "
         "server or people sign in, else any number.",
+    )
+    waf: str = Field(
+        default="",
+        description="What is done with requests that look like attacks: `off`, `monitor` (a line in the log) or "
+        "`block`, for all routes or for some: `monitor, block /users`. Empty: `monitor` if other machines can reach "
+        "the server.",
     )
     redis: str = Field(
         default="",
@@ -281,6 +288,16 @@ class Settings(Frozen):
         is_shared = not self.is_local or self.has_identities
         text = self.rate_limits or (DEFAULT_RATES if is_shared else "off")
         return () if text.strip().lower() == "off" else parsed_rules(text)
+
+    @property
+    def waf_rules(self) -> tuple[WafRule, ...]:
+        return parsed_modes(self.waf or ("off" if self.is_local else "monitor"))
+
+    @field_validator("waf")
+    @classmethod
+    def _are_modes(cls, text: str) -> str:
+        parsed_modes(text)
+        return text
 
     @field_validator("rate_limits")
     @classmethod

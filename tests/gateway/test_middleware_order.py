@@ -23,6 +23,7 @@ ORDER = [
     "SameOrigin",
     "Cors",
     "BodyLimits",
+    "Waf",
     "TokenRequired",
     "Authentication",
     "RateLimit",

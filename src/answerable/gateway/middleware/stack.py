@@ -12,6 +12,7 @@ from answerable.gateway.middleware.idempotency import KeyedReplies
 from answerable.gateway.middleware.observing import AccessLog, Defects, RequestId, ResponseTime
 from answerable.gateway.middleware.origins import Cors, KnownHosts, SameOrigin
 from answerable.gateway.middleware.rates import RateLimit
+from answerable.gateway.middleware.waf import Waf
 from answerable.gateway.token import TokenRequired
 from answerable.settings import LOOPBACK, Settings
 
@@ -35,6 +36,7 @@ def middleware_stack(
         Middleware(SameOrigin, allowed=proxies, origins=origins),
         Middleware(Cors, origins=origins),
         Middleware(BodyLimits),
+        Middleware(Waf, rules=settings.waf_rules),
         *([Middleware(TokenRequired, token=token)] if token is not None else []),
         Middleware(Authentication),
         Middleware(RateLimit, rules=settings.rate_rules),
