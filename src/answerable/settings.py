@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PREFIX = "ANSWERABLE_"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 DEFAULT_RATES = "user 1200/minute, address 1200/minute"
-_FILE_ONLY = ("apis", "home", "models", "providers", "sources")
+_FILE_ONLY = ("apis", "home", "models", "providers", "scim", "sources")
 
 
 class Settings(Frozen):
@@ -155,6 +155,9 @@ class Settings(Frozen):
     )
     providers: Mapping[str, Mapping[str, Any]] = Field(
         default={}, description="Identity providers at which people sign in, by name ([identity.md](identity.md))."
+    )
+    scim: Mapping[str, Any] = Field(
+        default={}, description="What groups and attributes of a directory mean here ([identity.md](identity.md))."
     )
     runs_at_once: int = Field(
         default=0,

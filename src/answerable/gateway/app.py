@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from answerable.app import open_service
+from answerable.core.context import HOME_TENANT
 from answerable.gateway.access import PrincipalOf, ServiceOf
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware.stack import middleware_stack
@@ -31,8 +32,10 @@ from answerable.gateway.routes import (
     providers,
     questions,
     rows,
+    rules,
     runs,
     schedules,
+    scim,
     semantic,
     setup,
     sources,
@@ -68,6 +71,8 @@ ROUTES = (
     identity,
     keys,
     providers,
+    scim,
+    rules,
 )
 """The modules whose routes make up the API, in the order of its documentation."""
 
@@ -131,6 +136,8 @@ async def _served(settings: Settings, metrics: Metrics) -> AsyncIterator[Service
         # Before the server listens: clients of an earlier process come back for their runs.
         await service.runs.carrier.resume_unfinished()
         _ = service.rate_counts  # a wrong address of Redis is told now, not to whoever asks first
+        if settings.has_identities:
+            await service.rules.note(HOME_TENANT)
         service.start_background_work()
         yield service
 

@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from answerable.service.providers import ProviderService
     from answerable.service.retention import RetentionService
     from answerable.service.rows import RowService
+    from answerable.service.rules import RulesService
     from answerable.service.schedules import ScheduleService
+    from answerable.service.scim import ScimService
     from answerable.service.semantic import SemanticService
     from answerable.service.setup import SetupService
     from answerable.service.sources import SourceService
@@ -118,6 +120,19 @@ class Service:
         from answerable.service.providers import ProviderService
 
         return ProviderService(self._settings.providers, self.identity, self._store.identities.flows, self._clock)
+
+    @cached_property
+    def scim(self) -> "ScimService":
+        from answerable.service.scim import ScimService
+
+        identities = self._store.identities
+        return ScimService(self._settings.scim, self.identity, identities.users, identities.groups)
+
+    @cached_property
+    def rules(self) -> "RulesService":
+        from answerable.service.rules import RulesService
+
+        return RulesService(self._store.identities.records, self.identity, self._registry, self._clock)
 
     @cached_property
     def keys(self) -> "KeyService":
