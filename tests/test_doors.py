@@ -39,6 +39,8 @@ NOBODYS_DATA = {
     "/api/v1/sign-in": "is how somebody comes to be known",
     "/api/v1/sign-out": "ends the session that the request brings",
     "/api/v1/invitations/accept": "is how somebody comes to be known",
+    "/sign-in/{provider}": "is how somebody comes to be known",
+    "/sign-in/{provider}/callback": "is how somebody comes to be known",
 }
 
 

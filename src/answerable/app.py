@@ -10,6 +10,7 @@ from answerable.agents.ask_step import AskStep
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
+from answerable.agents.reachable_apis import ReachableApis
 from answerable.agents.readers import Readers
 from answerable.agents.routing import RoutingTable
 from answerable.agents.run_policy import RunPolicy
@@ -47,10 +48,11 @@ from answerable.engine.steps.wait import WaitStep
 from answerable.engine.turns import Turns
 from answerable.isolation.own_folder import remove_abandoned
 from answerable.logs import log_run_end
-from answerable.sandbox.api_functions import ApiFunctions
+from answerable.protection.personal.redaction import Redaction
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.service.answers import AnswerService
+from answerable.service.personal import PersonalData
 from answerable.service.questions import QuestionService
 from answerable.service.run_carrier import RunCarrier
 from answerable.service.runs import RunService
@@ -131,14 +133,15 @@ async def open_service(
         leaves_runs=leaves_runs,
         most=carried_at_once,
     )
-    runs = RunService(store, carrier, step_kinds)
+    personal = PersonalData(settings.personal_policy, settings.cache / "redacted")
+    runs = RunService(store, carrier, step_kinds, personal)
     service = Service(
         store=store,
         registry=sources,
         runs=runs,
         questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy),
         readers=dependencies.readers,
-        answers=AnswerService(store, runs, sources, dependencies.sql, kinds, hidden),
+        answers=AnswerService(store, runs, sources, dependencies.sql, kinds, hidden, personal),
         agents=dependencies.agents,
         policy=dependencies.policy,
         step_kinds=tuple(step_kinds.values()),
@@ -154,6 +157,7 @@ async def open_service(
     try:
         if sources.access(HOME_TENANT).is_on:
             await service.identity.refresh(HOME_TENANT)
+            service.providers.offered()  # a mistake in their configuration stops the start
         yield service
     finally:
         await service.close()
@@ -184,7 +188,7 @@ def _agent_dependencies(
 ) -> AgentDependencies:
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     artifacts, sources = shared.store.artifacts, shared.sources
-    api_functions = ApiFunctions(shared.apis, settings.sandbox_seconds)
+    apis = ReachableApis(shared.apis, sources, settings.sandbox_seconds)
     on_frames = partial(query_frames, places=sources.options.places)
     return AgentDependencies(
         agents=shared.agents,
@@ -193,7 +197,8 @@ def _agent_dependencies(
         sql=SqlStep(sources, artifacts, limits, shared.recent_rows, shared.computing),
         cypher=CypherStep(sources, artifacts, limits, shared.recent_rows),
         combine=CombineStep(on_frames, artifacts, limits, shared.recent_rows),
-        python=PythonStep(shared.sandboxes, artifacts, settings.sandbox_limits, api_functions),
+        python=PythonStep(shared.sandboxes, artifacts, settings.sandbox_limits, apis),
+        apis=apis,
         store=shared.store,
         clock=shared.clock,
         share_rows=settings.share_rows,
@@ -260,7 +265,9 @@ def _agents(settings: Settings, store: Store, clock: Clock, tape: "Tape | None")
         from answerable.models.gateway import Models  # brings the clients of providers, which only models need
         from answerable.models.tape import TapedModels
 
-        opened = Models(config, store.budgets, clock=clock)
+        policy = settings.personal_policy
+        redaction = Redaction(policy.kinds) if policy.hides("prompts") else None
+        opened = Models(config, store.budgets, clock=clock, redaction=redaction)
         return opened if tape is None else TapedModels(opened, tape)
 
     return Agents(models, available=bool(config.named()), places=settings.agent_places)

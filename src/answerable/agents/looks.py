@@ -17,12 +17,14 @@ from answerable.agents.data_text import as_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import by_label
 from answerable.agents.prompt_context import frame_text, schema_links, tables_text
+from answerable.agents.query_text import CYPHER
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.ids import NodeId
 from answerable.core.values import FrameRef
 from answerable.engine.steps.base import OutputSink
 from answerable.engine.steps.combine import CombineConfig
+from answerable.engine.steps.cypher import CypherConfig
 from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Question
@@ -72,7 +74,7 @@ class Looks:
             return await self.look("column_values", lambda: self._values(table, column, contains))
 
         async def probe(sql: str) -> str:
-            """Runs one SELECT statement and shows its first 20 rows, to find out how something is stored."""
+            """Runs one query in the language of the source and shows its first 20 rows, to learn how it is stored."""
             return await self.look("probe", lambda: self._probe(sql))
 
         async def earlier_rows(name: str, first: int = 1) -> str:
@@ -152,7 +154,8 @@ class Looks:
 
         if not self._question.sources:
             source = await self._dependencies.sources.get(self._question.source, self._context.principal)
-            sql = checked(sql, await source.describe(), max_rows=ROWS_SEEN).text
+            catalog = await source.describe()
+            sql = sql if catalog.dialect == CYPHER else checked(sql, catalog, max_rows=ROWS_SEEN).text
         return await self.seen("probe", (await self.query(sql)).frame)
 
     async def _more_rows(self, name: str, first: int) -> str:
@@ -171,6 +174,10 @@ class Looks:
         return combined
 
     async def _ask(self, config: SqlConfig) -> Produced:
+        principal = self._context.principal
+        if config.sql is not None and await self._dependencies.cypher.asks(config.source, principal):
+            written = CypherConfig(source=config.source, cypher=config.sql)
+            return await self._dependencies.cypher.query(written, principal, lambda code: self._output("code", code))
         return await self._dependencies.sql.query(
             config, self._context.principal, lambda code: self._output("code", code)
         )

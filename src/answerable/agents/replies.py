@@ -27,11 +27,14 @@ class Preplanned(Reply):
 class PlannedStep(Reply):
     id: str = Field(description="A short name, such as orders_by_month; later steps use the rows under it.")
     tool: Tool
-    source: str | None = Field(None, description="The source that a sql step asks.")
+    source: str | None = Field(None, description="The source that a query asks, or the API that an api step calls.")
+    entity: str = Field("", description="What its rows are about, as the data calls it, such as users.")
+    operation: str = Field("", description="list, get, search, count or what else is done with it.")
     context: str = Field("", description="What the step must give, exactly: tables, columns, filters, groups, order.")
-    code: str = Field("", description="The query itself, for a sql step.")
+    code: str = Field("", description="The query itself, for a sql or cypher step.")
     after: list[str] = Field([], description="The steps whose rows it uses.")
     critical: bool = Field(True, description="False if the answer is worth having without it.")
+    partial: bool = Field(False, description="True if an api step is worth having without the calls that fail.")
     reasoning: str = Field("", description="Why it is needed, in one sentence.")
 
 
@@ -47,6 +50,22 @@ class WrittenSql(Reply):
     sql: str = ""
     reasoning: str = ""
     cannot: str | None = Field(None, description="What is missing, if these tables cannot give it.")
+
+
+class WrittenCypher(Reply):
+    cypher: str = ""
+    explanation: str = Field("", description="One sentence on how it does the task.")
+    expected_columns: list[str] = Field([], description="The columns of its rows, in order.")
+    requires_union: bool = Field(False, description="True if rows are reached in several ways that are united.")
+    complexity: Literal["simple", "moderate", "complex"] = "simple"
+    cannot: str | None = Field(None, description="What is missing, if this graph cannot give it.")
+
+
+class WrittenApi(Reply):
+    code: str = ""
+    explanation: str = Field("", description="One sentence on how it does the task.")
+    calls: int = Field(1, description="About how many calls of the API it makes.")
+    cannot: str | None = Field(None, description="What is missing, if this API cannot give it.")
 
 
 class WrittenPython(Reply):

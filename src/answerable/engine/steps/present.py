@@ -86,7 +86,7 @@ class Presentation(Frozen):
     prose: str | None = None
     """A model's sentences about the rows. Sentences with numbers that the rows do not confirm are removed."""
     incomplete: bool = False
-    """Whether a step of the plan has no rows because it failed or was skipped."""
+    """Whether rows are missing: a step failed or was skipped, or calls failed of a step that may be partial."""
 
 
 class PresentStep:
@@ -129,6 +129,8 @@ class PresentStep:
         # A second opinion that failed is not missing: the answer does not depend on it.
         wanted = [node for node in outputs if node != presentation.second_opinion]
         presentation = _with_missing(presentation, step, [node for node in wanted if node not in results])
+        if any(each.incomplete for each in results.values()):
+            presentation = presentation.model_copy(update={"incomplete": True})
         if results and (revised := next((each.revised for each in advice if each.revised), None)) is not None:
             results[list(results)[-1]] = revised
         if second is not None and results:
@@ -306,7 +308,9 @@ def _unfinished(
 
 def _provenance(presentation: Presentation, results: Mapping[NodeId, Produced]) -> Provenance:
     outputs = list(results.values())
-    kinds = {output.data_source_type or output.kind for output in outputs}
+    # A program over rows of earlier steps reads no data of its own, so it does not say where the data comes from.
+    reading = [output for output in outputs if not output.inputs or output.data_source_type == "api"] or outputs
+    kinds = {output.data_source_type or output.kind for output in reading}
     # Steps hand the findings of their inputs on, so the same finding comes several times.
     findings = dict.fromkeys([*presentation.findings, *(text for output in outputs for text in output.findings)])
     return Provenance(

@@ -10,8 +10,8 @@ from answerable.answers.answer import Answer
 from answerable.answers.replay import Replay
 from answerable.core.ids import RunId, ThreadId
 from answerable.engine.timeline import TimelineStep
-from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf, within
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import EVENT_STREAM, resume_point, sse_response
 from answerable.gateway.wire import (
@@ -26,7 +26,7 @@ from answerable.service.run_carrier import ended
 from answerable.service.run_summary import RunSummary, run_summary
 from answerable.store.base import RunFilter, RunStatus
 
-router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute, dependencies=[within("ask")])
 
 
 class RunList(Wire):
