@@ -69,8 +69,8 @@ async def record(chosen: Sequence[Chosen], settings: Settings, principal: Princi
     for _, group in groupby(chosen, key=lambda each: _own_world(each[1])):
         some = list(group)
         with served_api(some[0][1].api) as apis:
-            told = settings.model_copy(update={"apis": {**settings.apis, **apis}})
-            async with open_service(told, any_location=True, tape=recorder) as service:
+            case_settings = settings.model_copy(update={"apis": {**settings.apis, **apis}})
+            async with open_service(case_settings, any_location=True, tape=recorder) as service:
                 for folder, case in some:
                     recorder.exchanges.clear()
                     problems = await _problems(folder.name, case, service, principal)

@@ -95,6 +95,15 @@ class RunVerbs(Protocol):
         stays as it is."""
         ...
 
+    def pause(self, run: str) -> None:
+        """Has a run wait, whichever process carries it out: the steps that are under way end, and no other starts until
+        somebody resumes it. It stays paused through restarts. A decision that is made meanwhile counts later."""
+        ...
+
+    def resume(self, run: str) -> None:
+        """Lets a run that was paused go on: here if this process carries runs out, else at another."""
+        ...
+
     def decide(self, run: str, step: str, *, verdict: Verdict, note: str | None = None, data: Json = None) -> None:
         """Answers what a run asked, and lets it go on: here if nobody carries it out, else where it is. `approve` and
         `reject` need nothing more. `edit` goes on with `data` instead of what was shown; `respond` gives `data` as the

@@ -404,7 +404,7 @@ def _tell_run(found: "GraphRun", as_json: bool) -> None:
         say(f"{found.run_id}: {found.status}", err=True)
         if found.error is not None:
             say(f"Error: {found.error['message']} [{found.error['code']}]", err=True)
-    sys.exit(WAITING if found.status == "waiting" else EXIT_CODES.get(found.status, 1))
+    sys.exit(WAITING if found.status in ("waiting", "paused") else EXIT_CODES.get(found.status, 1))
 
 
 def _tell_output(found: "GraphRun") -> None:

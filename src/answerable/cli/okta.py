@@ -65,11 +65,13 @@ def sync(
     if as_json:
         tell_json(asdict(record))
         return
+    from answerable.service.okta import source_of_tenant
+
     say(f"{name} is synced ({record.kind}): {record.rows or 0:,} rows on {record.pages or 0:,} pages.")
     say(f"{record.added or 0} added, {record.changed or 0} changed, {record.removed or 0} removed since the last sync.")
     if record.error:
         say(record.error)
-    say(f'Ask it: answerable ask "Which users have never logged in?" --source {name}')
+    say(f'Ask it: answerable ask "Which users have never logged in?" --source {source_of_tenant(name)}')
 
 
 @command.command("history")
@@ -91,6 +93,14 @@ def show_history(name: str, as_json: bool) -> None:
         say(f"{record.started}  {record.kind:11}  {record.status:8}  {record.seconds or 0:7.1f} s  {figures}")
         if record.error:
             say(f"    {record.error}")
+
+
+@command.command("remove")
+@click.argument("name")
+def remove(name: str) -> None:
+    """Remove the synced tenant NAME: the source and its data. Nothing changes in Okta."""
+    with_service(lambda service, principal: service.okta.remove(name, principal))
+    say(f"{name} is removed.")
 
 
 @command.command("simulate")

@@ -12,11 +12,12 @@ from answerable.core.ids import RunId, new_run_id
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.literal import INPUT
 from answerable.engine.steps.subgraph import with_input
+from answerable.engine.taken import taken_over
 from answerable.graphs.comparing import GraphDifference, difference
 from answerable.graphs.compiling import ANSWER, RESERVED, CompiledGraph, compiled
 from answerable.graphs.definition import GraphDefinition, json_schema
 from answerable.graphs.figures import NodeFigures, node_figures
-from answerable.graphs.forking import forked
+from answerable.graphs.forking import continued, forked
 from answerable.graphs.inputs import checked_input, from_text
 from answerable.graphs.node_runs import NodeRun, node_runs, waiting_for
 from answerable.graphs.reading import read_graph
@@ -29,6 +30,7 @@ from answerable.store.protocols.graphs import GraphRecord, GraphVersion
 
 MODE = "graph"
 """Under this mode runs of graphs are listed."""
+UNDER_WAY: tuple[RunStatus, ...] = ("running", "waiting", "paused")
 MOST_LISTED = 500
 LONGEST_TAG = 64
 UNNAMED = "graph.yaml"
@@ -198,7 +200,7 @@ class GraphService:
     async def delete(self, name: str, principal: Principal) -> None:
         """Removes a graph with all its versions. Its runs stay. A graph that runs is not removed."""
         await self._graphs.get(principal, name)
-        under_way = await self._of(name, principal, RunFilter(statuses=("running", "waiting"), mode=MODE, text=name))
+        under_way = await self._of(name, principal, RunFilter(statuses=UNDER_WAY, mode=MODE, text=name))
         if under_way:
             raise UserError(
                 f"The graph {name!r} runs: {under_way[0].run}.",
@@ -286,13 +288,14 @@ class GraphService:
         fresh = forked(graph, ended, start, outputs or {}, given)
         context = RunContext(new or new_run_id(), principal, None, request_id)
         subject = Subject(record.question, record.sources, MODE, record.graph_version)
-        return await self._runs.carrier.start(fresh, subject, context)
+        taken = taken_over(run, events, continued(graph, ended, start, outputs or {}))
+        return await self._runs.carrier.start(fresh, subject, context, taken)
 
     async def signal(self, event: str, data: Json, principal: Principal) -> Sequence[RunId]:
         """Tells every run that waits for an event that it has happened. Returns those runs."""
         reached: list[RunId] = []
         for record in await self._runs.list(
-            principal, limit=MOST_LISTED, only=RunFilter(statuses=("running", "waiting"), mode=MODE)
+            principal, limit=MOST_LISTED, only=RunFilter(statuses=UNDER_WAY, mode=MODE)
         ):
             events = await self._runs.journal(record.run, principal)
             for node in waiting_for(events, event):

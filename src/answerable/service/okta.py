@@ -1,5 +1,7 @@
 """Tenants of Okta: synced into a database file each, which is a source like any other."""
 
+import asyncio
+import shutil
 from collections.abc import Sequence
 
 from answerable.core.clock import Clock
@@ -8,10 +10,22 @@ from answerable.core.progress import Progress, no_progress
 from answerable.okta.sync.client import OktaClient
 from answerable.okta.sync.database import SyncKind
 from answerable.okta.sync.run import LOG_DAYS, SyncRecord, history, sync
-from answerable.okta.tenants import database_of, give_vocabulary, remembered, tenant_folder
+from answerable.okta.tenants import (
+    database_of,
+    give_vocabulary,
+    remembered,
+    stored_tenant,
+    tenant_folder,
+    unknown_tenant,
+)
 from answerable.service.sources import SourceService
 from answerable.settings import Settings
-from answerable.sources.added import tenant_home
+from answerable.sources.added import source_name, tenant_home
+
+
+def source_of_tenant(name: str) -> str:
+    """The name of the source that a tenant is synced into: small letters, digits and underscores."""
+    return source_name(name)
 
 
 class OktaService:
@@ -43,9 +57,22 @@ class OktaService:
         finally:
             await client.close()
         give_vocabulary(folder)
-        if name not in self._sources.names(principal):
+        if source_name(name) not in self._sources.names(principal):
             await self._sources.add(str(database_of(folder)), principal, name=name)
         return record
+
+    async def remove(self, name: str, principal: Principal) -> None:
+        """Removes a synced tenant: the source, its data and what is stored about it."""
+        folder = tenant_folder(tenant_home(self._settings.home, principal.tenant), name)
+        if stored_tenant(folder) is None:
+            raise unknown_tenant(name)
+        if source_name(name) in self._sources.names(principal):
+            await self._sources.remove(source_name(name), principal)
+        await asyncio.to_thread(shutil.rmtree, folder)
+
+    def is_synced(self, name: str, principal: Principal) -> bool:
+        """Whether a tenant is stored under this name."""
+        return stored_tenant(tenant_folder(tenant_home(self._settings.home, principal.tenant), name)) is not None
 
     def history(self, name: str, principal: Principal) -> Sequence[SyncRecord]:
         """Every sync of a tenant, the oldest first."""

@@ -18,6 +18,7 @@ from answerable.core.errors import AnswerableError, InternalError, OperatorError
 from answerable.core.events import Event, RunFinished, RunStarted
 from answerable.core.hidden_paths import HiddenPaths
 from answerable.core.ids import MessageId, NodeId, RunId, new_message_id
+from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.live import LiveRun
 from answerable.engine.run import Engine, Listener, Outcome
@@ -93,14 +94,15 @@ class RunCarrier:
         self._adopt_from = 0.0
         """Until this moment of the monotonic clock nobody's runs are adopted."""
 
-    async def start(self, graph: Graph, subject: Subject, context: RunContext) -> RunId:
+    async def start(self, graph: Graph, subject: Subject, context: RunContext, taken: Json = None) -> RunId:
         """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns.
-        In a crowd that would make it wait too long, it is refused before anything is stored."""
+        In a crowd that would make it wait too long, it is refused before anything is stored. `taken`: what it takes
+        over from the run that it was forked from."""
         if self.leaving.is_set():
             raise process_stopping()
         place = self._turns.admit()
         try:
-            started = self._engine.started(context, graph, subject.question)
+            started = self._engine.started(context, graph, subject.question, taken)
             record = await self._created(context, subject, started)
         except BaseException:
             place.leave()
@@ -167,9 +169,9 @@ class RunCarrier:
         with about(run=context.run, thread=context.thread, request=context.request_id):
             try:
                 outcome = await run
-                waits = outcome.status == "waiting"
+                waits = outcome.status in ("waiting", "paused")
                 if waits:
-                    await self.patient.runs.finish(live.lease, RunEnd("waiting", wake_at=outcome.wake_at))
+                    await self._leave_waiting(live, outcome)
                 recorded = True
             except LeaseLostError:  # the process that has the run now records its end, and waiters wait for that
                 _log.warning("run taken over by another process", extra={"fields": {"token": live.lease.token}})
@@ -187,6 +189,14 @@ class RunCarrier:
                 self._room.set()
         if waits:
             await self.adopt(context.run)  # the decision may have come before the run waited for it
+
+    async def _leave_waiting(self, live: LiveRun, outcome: Outcome) -> None:
+        asked = [each for each in await self.patient.runs.requests() if each.run == live.context.run]
+        await self.patient.runs.finish(live.lease, RunEnd(outcome.status, wake_at=outcome.wake_at))
+        for request in asked:
+            # Only now: a process that dies before must not lose the wish.
+            if request.kind == "pause" and outcome.status == "paused":
+                await self.patient.runs.take(request)
 
     async def _give_up(self, live: LiveRun, error: AnswerableError) -> None:
         """Ends a run that could not be carried out to its end, for example because its answer cannot be read."""
@@ -338,15 +348,26 @@ class RunCarrier:
             if request.kind == "decide":
                 await self._decide(record, lease, request)
         live = self._live_run(_context(record), lease, record.question)
+        await self._pause_or_resume(live, [each for each in requests if each.kind in ("pause", "resume")])
         self._carry(live, self._go_on(live, record))
         for request in requests:
             if request.kind == "cancel":
                 live.cancel(request.body["reason"])
                 await self._store.runs.take(request)
 
+    async def _pause_or_resume(self, live: LiveRun, wishes: Sequence[RunRequest]) -> None:
+        """The last wish counts. A run that is to pause does so before its first step."""
+        if wishes and wishes[-1].kind == "pause":
+            live.pause(wishes[-1].body["by"])
+            wishes = wishes[:-1]  # it is taken when the run has paused
+        for wish in wishes:
+            await self._store.runs.take(wish)
+
     async def _go_on(self, live: LiveRun, record: RunRecord) -> Outcome:
         outcome = await self._engine.go_on(live)
-        if outcome.status != "waiting" and not ended(await self._store.runs.get(record.principal, record.run)):
+        if outcome.status in ("waiting", "paused"):
+            return outcome
+        if not ended(await self._store.runs.get(record.principal, record.run)):
             # Earlier versions stored the last event and the status one after the other; a crash could part them.
             last = (await self._store.events.read(record.principal, record.run))[-1]
             await self._store.runs.finish(live.lease, await self._end(live, record.question, last))
@@ -378,12 +399,16 @@ class RunCarrier:
                     if live is not None and request.kind == "cancel":
                         live.cancel(request.body["reason"])
                         await self._store.runs.take(request)
+                    elif live is not None and request.kind == "pause":
+                        live.pause(request.body["by"])
+                    elif live is not None and request.kind == "resume" and not live.pausing.is_set():
+                        await self._store.runs.take(request)
             except AnswerableError as error:
                 _log.warning("requests not read", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
 
 
 def ended(record: RunRecord) -> bool:
-    return record.status not in ("running", "waiting")
+    return record.status not in ("running", "waiting", "paused")
 
 
 def _context(record: RunRecord) -> RunContext:

@@ -168,6 +168,30 @@ class RunService:
             live.cancel(reason)
             await asyncio.wait((live.task,))
 
+    async def pause(self, run: RunId, principal: Principal) -> None:
+        """Has a run wait, whichever process carries it out: the steps that are under way end, and no other starts until
+        somebody resumes it. It stays paused through restarts. A decision that is made meanwhile counts later."""
+        record = await self._store.runs.get(principal, run)
+        if ended(record):
+            raise _ended_already(record)
+        if record.status == "paused":
+            return
+        await self._store.runs.request(principal, run, "pause", {"by": principal.user})
+        if (live := self.carrier.live(run)) is not None:
+            live.pause(principal.user)
+        else:
+            await self.carrier.adopt(run)  # in case nobody carries it out
+            if (live := self.carrier.live(run)) is not None:
+                await asyncio.wait((live.task,))  # it pauses before its first step
+
+    async def resume(self, run: RunId, principal: Principal) -> None:
+        """Lets a run that was paused go on: here if this process carries runs out, else at another."""
+        record = await self._store.runs.get(principal, run)
+        if ended(record):
+            raise _ended_already(record)
+        await self._store.runs.request(principal, run, "resume", {"by": principal.user})
+        await self.carrier.adopt(run)
+
     async def _concluded(self, record: RunRecord) -> None:
         """Waits until a run of another process has ended."""
         with suppress(TimeoutError):  # its process died just then, and none that adopts runs is there
@@ -221,6 +245,11 @@ class RunService:
             await asyncio.sleep(LEASE_SECONDS)
             adopted += await self.carrier.resume_unfinished()
         return adopted
+
+
+def _ended_already(record: RunRecord) -> UserError:
+    hint = "A run of a graph can be begun again from a node: `answerable graph fork RUN`."
+    return UserError(f"{record.run} has ended ({record.status}).", code="run_ended", hint=hint)
 
 
 def _decided_already(run: RunId, step: str, by: str) -> UserError:

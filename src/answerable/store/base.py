@@ -27,7 +27,8 @@ from answerable.store.protocols.outbox import Outbox
 from answerable.store.protocols.retention import Retention
 from answerable.store.protocols.schedules import Schedules
 
-RunStatus = Literal["running", "done", "partial", "refused", "failed", "cancelled", "waiting"]
+RunStatus = Literal["running", "done", "partial", "refused", "failed", "cancelled", "waiting", "paused"]
+RequestKind = Literal["cancel", "decide", "pause", "resume"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ class RunRequest:
 
     request: str
     run: RunId
-    kind: Literal["cancel", "decide"]
+    kind: RequestKind
     body: Json
 
 
@@ -246,7 +247,7 @@ class Runs(Protocol):
         self,
         principal: Principal,
         run: RunId,
-        kind: Literal["cancel", "decide"],
+        kind: RequestKind,
         body: Json,
         *,
         request: str | None = None,

@@ -5,7 +5,6 @@
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 
 import orjson
 
@@ -20,6 +19,7 @@ from answerable.store.base import (
     DayOfUse,
     Lease,
     LeaseLostError,
+    RequestKind,
     RunBeginning,
     RunEnd,
     RunFilter,
@@ -211,7 +211,7 @@ class SqlRuns:
         self,
         principal: Principal,
         run: RunId,
-        kind: Literal["cancel", "decide"],
+        kind: RequestKind,
         body: Json,
         *,
         request: str | None = None,
@@ -245,7 +245,7 @@ def end_statements(principal: Principal, lease: Lease, end: RunEnd, now: datetim
     result = end.result
     shown = (result.kind, result.row_count, result.tokens, result.cost) if result else (None, None, None, None)
     finished_at = moment if end.status in _ENDED else None
-    holder = None if end.status == "waiting" else owner
+    holder = None if end.status in ("waiting", "paused") else owner
     fence = (lease.run, lease.token)
     wake_at = None if end.wake_at is None else time_text(datetime.fromtimestamp(end.wake_at, UTC))
     inserts = message_statements(principal, end.message, moment, once=True) if end.message else ()
@@ -253,9 +253,14 @@ def end_statements(principal: Principal, lease: Lease, end: RunEnd, now: datetim
 
 
 _OWNED = "SELECT token FROM runs WHERE run_id = ? AND owner = ? AND finished_at IS NULL"
-_REQUESTED = "EXISTS (SELECT 1 FROM run_requests q WHERE q.run_id = runs.run_id AND q.taken_at IS NULL)"
-_ADOPTABLE = f"finished_at IS NULL AND (status <> 'waiting' OR wake_at <= ? OR {_REQUESTED})"
-"""The parameter is the time now."""
+_OPEN_REQUEST = "SELECT 1 FROM run_requests q WHERE q.run_id = runs.run_id AND q.taken_at IS NULL"
+_REQUESTED = f"EXISTS ({_OPEN_REQUEST})"
+_WANTED = f"EXISTS ({_OPEN_REQUEST} AND q.kind IN ('resume', 'cancel'))"
+_ADOPTABLE = (
+    "finished_at IS NULL AND (status NOT IN ('waiting', 'paused')"
+    f" OR (status = 'waiting' AND (wake_at <= ? OR {_REQUESTED})) OR (status = 'paused' AND {_WANTED}))"
+)
+"""The parameter is the time now. A decision about a run that is paused counts once it is resumed."""
 _INSERT_RUN = (
     "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id, owner,"
     " token, sources, mode, graph_version, position) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"

@@ -9,7 +9,7 @@ from answerable.sandbox.base import HostCalls, HostFunction
 
 @dataclass(slots=True)
 class FailedCalls:
-    made: int = 0
+    calls: int = 0
     reasons: list[str] = field(default_factory=list)
 
     def left_out(self, calls: HostCalls) -> HostCalls:
@@ -21,13 +21,13 @@ class FailedCalls:
         if not self.reasons:
             return ()
         return (
-            f"{len(self.reasons)} of {self.made} calls of the API failed, so their rows are missing. "
+            f"{len(self.reasons)} of {self.calls} calls of the API failed, so their rows are missing. "
             f"The first: {self.reasons[0]}",
         )
 
     def _lenient(self, function: HostFunction) -> HostFunction:
         async def call(*args: Json, **named: Json) -> Json:
-            self.made += 1
+            self.calls += 1
             try:
                 return await function(*args, **named)
             except AnswerableError as error:

@@ -151,6 +151,20 @@ async def cancel(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) ->
     return await run_status(run_id, service, principal)
 
 
+@router.post("/runs/{run_id}/pause", responses=documented(400, 404, 422), status_code=202)
+async def pause(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunState:
+    """Have a run wait until it is resumed. Steps that are under way end first; no other starts."""
+    await service.runs.pause(run_id, principal)
+    return await run_status(run_id, service, principal)
+
+
+@router.post("/runs/{run_id}/resume", responses=documented(400, 404, 422), status_code=202)
+async def resume(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunState:
+    """Let a run that was paused go on."""
+    await service.runs.resume(run_id, principal)
+    return await run_status(run_id, service, principal)
+
+
 @router.post("/runs/{run_id}/retry", responses=documented(404, 422), status_code=202)
 async def retry(
     run_id: RunPath, service: ServiceOf, principal: PrincipalOf, request_id: RequestId, new: NewRun

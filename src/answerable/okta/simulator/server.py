@@ -159,9 +159,9 @@ def listening(port: int, host: str = "127.0.0.1") -> socket.socket:
 
 
 @contextmanager
-def served(simulator: Simulator, port: int = 0) -> Iterator[str]:
+def served(simulator: Simulator, port: int = 0, *, changes_a_minute: float = 0) -> Iterator[str]:
     """Serves in a thread of this process for as long as the context lasts. Yields the address."""
-    opened, server = listening(port), server_of(simulator)
+    opened, server = listening(port), server_of(simulator, changes_a_minute)
     thread = Thread(target=lambda: asyncio.run(server.serve([opened])), daemon=True)
     thread.start()
     try:
