@@ -46,9 +46,11 @@ from answerable.engine.steps.wait import WaitStep
 from answerable.engine.turns import Turns
 from answerable.isolation.own_folder import remove_abandoned
 from answerable.logs import log_run_end
+from answerable.protection.personal.redaction import Redaction
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.service.answers import AnswerService
+from answerable.service.personal import PersonalData
 from answerable.service.questions import QuestionService
 from answerable.service.run_carrier import RunCarrier
 from answerable.service.runs import RunService
@@ -128,14 +130,15 @@ async def open_service(
         leaves_runs=leaves_runs,
         most=carried_at_once,
     )
-    runs = RunService(store, carrier, step_kinds)
+    personal = PersonalData(settings.personal_policy, settings.cache / "redacted")
+    runs = RunService(store, carrier, step_kinds, personal)
     service = Service(
         store=store,
         registry=sources,
         runs=runs,
         questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy),
         readers=dependencies.readers,
-        answers=AnswerService(store, runs, sources, dependencies.sql, kinds, hidden),
+        answers=AnswerService(store, runs, sources, dependencies.sql, kinds, hidden, personal),
         agents=dependencies.agents,
         policy=dependencies.policy,
         step_kinds=tuple(step_kinds.values()),
@@ -256,7 +259,9 @@ def _agents(settings: Settings, store: Store, clock: Clock, tape: "Tape | None")
         from answerable.models.gateway import Models  # brings the clients of providers, which only models need
         from answerable.models.tape import TapedModels
 
-        opened = Models(config, store.budgets, clock=clock)
+        policy = settings.personal_policy
+        redaction = Redaction(policy.kinds) if policy.hides("prompts") else None
+        opened = Models(config, store.budgets, clock=clock, redaction=redaction)
         return opened if tape is None else TapedModels(opened, tape)
 
     return Agents(models, available=bool(config.named()), places=settings.agent_places)

@@ -18,6 +18,7 @@ from answerable.answers.replay import Replay
 from answerable.core.catalog import Catalog
 from answerable.core.events import Event, Verdict
 from answerable.core.ids import EditId, RunId
+from answerable.core.progress import Progress
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.sql import SqlConfig
@@ -26,6 +27,8 @@ from answerable.engine.timeline import Timeline
 from answerable.graphs.comparing import GraphDifference
 from answerable.graphs.figures import NodeFigures
 from answerable.graphs.schedules import GraphSchedule
+from answerable.okta.reports import Report
+from answerable.okta.sync.run import SyncRecord
 from answerable.sandbox.base import SandboxResult
 from answerable.service.agents import AgentDetail, AgentReply, AgentView
 from answerable.service.answers import Freshness
@@ -43,6 +46,7 @@ from answerable.service.semantic import SemanticChange, SemanticDocument
 from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
 from answerable.service.sources import RelationshipView, SourceList, SourceSummary, TablePreview, UploadedFile
 from answerable.service.threads import MessageView, SharedThread, ThreadSummary
+from answerable.service.wrong_answers import Judgement, WrongAnswer, WrongPart
 from answerable.sources.editing import SemanticEdit
 from answerable.sources.statistics import TableStatistics
 from answerable.store.base import RunFilter, RunRecord
@@ -416,6 +420,23 @@ class EvalVerbs(Protocol):
 
     def remove_case(self, suite: str, case_id: str) -> None: ...
 
+    def call_wrong(self, run: str, what: WrongPart, *, note: str = "") -> WrongAnswer:
+        """Keeps the answer of a run as a case to mend. `what`: which part is wrong; `note`: what would be right. An
+        answer that was called wrong before is kept with the newest reason only."""
+        ...
+
+    def wrong_answers(self) -> Sequence[WrongAnswer]:
+        """The answers that were called wrong, newest first."""
+        ...
+
+    def judgement(self, run: str) -> Judgement:
+        """Whether the answer of a run became a golden case, or was called wrong."""
+        ...
+
+    def take_back(self, run: str) -> None:
+        """The answer of this run is no longer called wrong."""
+        ...
+
     def measure(self, suite: str, *, eval_id: str | None = None) -> EvalRun:
         """Starts measuring a suite in the background. If it is already being measured, gives that measurement.
         `eval_id`: the id to give it; the measurement of a request that is repeated keeps its id."""
@@ -638,4 +659,42 @@ class SetupVerbs(Protocol):
 
     def step_kinds(self) -> StepKindList:
         """The kinds of steps that a run can have."""
+        ...
+
+
+class OktaVerbs(Protocol):
+    def sync(
+        self,
+        name: str,
+        *,
+        url: str | None = None,
+        token_from: str | None = None,
+        client_id: str | None = None,
+        full: bool = False,
+        log_days: float = ...,
+        progress: Progress = ...,
+    ) -> SyncRecord:
+        """Syncs a tenant and makes it a source of that name. The address is needed the first time only; the token is
+        read from the environment variable `token_from`. A sync that was interrupted goes on where it stopped."""
+        ...
+
+    def report(self, name: str, report: str, inputs: Mapping[str, Any] | None = None) -> Answer:
+        """Answers a report about a synced tenant, with its inputs. It runs like any other statement: checked, within
+        access rules, and recorded."""
+        ...
+
+    def reports(self) -> Sequence[Report]:
+        """Every report, with its inputs. They are the same for everybody."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Removes a synced tenant: the source, its data and what is stored about it."""
+        ...
+
+    def is_synced(self, name: str) -> bool:
+        """Whether a tenant is stored under this name."""
+        ...
+
+    def history(self, name: str) -> Sequence[SyncRecord]:
+        """Every sync of a tenant, the oldest first."""
         ...

@@ -2,11 +2,15 @@
 
 import asyncio
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from answerable.core.clock import Clock
+from answerable.agents.question_request import QuestionRequest
+from answerable.answers.answer import Answer
+from answerable.core.clock import Clock, today
 from answerable.core.context import Principal
 from answerable.core.progress import Progress, no_progress
+from answerable.okta.reports import REPORTS, Report, report_named
 from answerable.okta.sync.client import OktaClient
 from answerable.okta.sync.database import SyncKind
 from answerable.okta.sync.run import LOG_DAYS, SyncRecord, history, sync
@@ -18,6 +22,7 @@ from answerable.okta.tenants import (
     tenant_folder,
     unknown_tenant,
 )
+from answerable.service.questions import QuestionService
 from answerable.service.sources import SourceService
 from answerable.settings import Settings
 from answerable.sources.added import source_name, tenant_home
@@ -29,8 +34,9 @@ def source_of_tenant(name: str) -> str:
 
 
 class OktaService:
-    def __init__(self, sources: SourceService, settings: Settings, clock: Clock) -> None:
+    def __init__(self, sources: SourceService, questions: QuestionService, settings: Settings, clock: Clock) -> None:
         self._sources = sources
+        self._questions = questions
         self._settings = settings
         self._clock = clock
 
@@ -61,6 +67,22 @@ class OktaService:
             await self._sources.add(str(database_of(folder)), principal, name=name)
         return record
 
+    async def report(
+        self, name: str, report: str, principal: Principal, inputs: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """Answers a report about a synced tenant, with its inputs. It runs like any other statement: checked, within
+        access rules, and recorded."""
+        if source_of_tenant(name) not in self._sources.names(principal):
+            raise unknown_tenant(name)
+        sql = report_named(report).sql(inputs or {}, today(self._clock))
+        request = QuestionRequest(f"SQL: {sql}", (source_of_tenant(name),))
+        return await self._questions.ask(request, principal)
+
+    def reports(self, principal: Principal) -> Sequence[Report]:
+        """Every report, with its inputs. They are the same for everybody."""
+        del principal
+        return tuple(REPORTS.values())
+
     async def remove(self, name: str, principal: Principal) -> None:
         """Removes a synced tenant: the source, its data and what is stored about it."""
         folder = tenant_folder(tenant_home(self._settings.home, principal.tenant), name)
@@ -76,4 +98,7 @@ class OktaService:
 
     def history(self, name: str, principal: Principal) -> Sequence[SyncRecord]:
         """Every sync of a tenant, the oldest first."""
-        return history(tenant_folder(tenant_home(self._settings.home, principal.tenant), name))
+        folder = tenant_folder(tenant_home(self._settings.home, principal.tenant), name)
+        if stored_tenant(folder) is None:
+            raise unknown_tenant(name)
+        return history(folder)
