@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from answerable.agents.readers import Readers
     from answerable.agents.run_policy import RunPolicy
     from answerable.agents.runtime import Agents
+    from answerable.protection.rates.base import RateCounts
     from answerable.service.access import AccessService
     from answerable.service.agents import AgentService
     from answerable.service.comparison import ComparisonService
@@ -236,6 +237,22 @@ class Service:
         return KeyedRequestService(self._store, self._clock)
 
     @cached_property
+    def rate_counts(self) -> "RateCounts":
+        """Where requests are counted: in Redis if there is one, else in PostgreSQL if the store is there, else here."""
+        from answerable.protection.rates.in_process import InProcessCounts
+
+        own = InProcessCounts(self._clock)
+        settings = self._settings
+        if not settings.redis and not settings.has_shared_store:
+            return own
+        from answerable.protection.rates.in_redis import RedisCounts
+        from answerable.protection.rates.in_store import StoreCounts
+        from answerable.protection.rates.with_fallback import CountsWithFallback
+
+        shared = RedisCounts(settings.redis) if settings.redis else StoreCounts(self._store.rates)
+        return CountsWithFallback(shared, own)
+
+    @cached_property
     def programs(self) -> "ProgramService":
         from answerable.service.programs import ProgramService
 
@@ -291,6 +308,8 @@ class Service:
             await self.sources.close()
         if "keyed_requests" in used:
             await self.keyed_requests.close()
+        if "rate_counts" in used:
+            await self.rate_counts.close()
         if "schedules" in used:
             await self.schedules.close()
         if "providers" in used:

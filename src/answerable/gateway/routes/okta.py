@@ -7,7 +7,7 @@ from pydantic import Field
 
 from answerable.answers.answer import Answer
 from answerable.gateway.access import PrincipalOf, ServiceOf
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from answerable.gateway.access import PrincipalOf, ServiceOf, needs, within
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service.rules import RequestView, RulesVersion
