@@ -10,7 +10,6 @@ from tests.reader.small_databases import described
 
 from answerable.agents.reader_graphs import SURE
 from answerable.query.checked import CheckedQuery
-from answerable.reader.everyday.weighing import everyday_plans
 from answerable.reader.linking.everyday_words import nations_of
 from answerable.reader.ranking.dry_run import Rows
 from answerable.reader.reader import Reader
@@ -86,8 +85,8 @@ def test_words_that_compare_are_not_to_blame(ask: Ask) -> None:
 
 
 def test_things_that_have_many_rows_are_counted_once(reader: Reader) -> None:
-    plans = everyday_plans(reader._linked("wardens of each street", guessing=True))
-    sentences = [reader._sentence(one.plan) for one in plans]
+    pool = reader.pool("wardens of each street", lambda queries: [None] * len(queries))
+    sentences = [one.reading.sentence for one in pool.proposals]
     assert any("number of different wardens" in sentence for sentence in sentences), sentences
 
 

@@ -69,7 +69,7 @@ class Readers:
         reader = await self.reader(source, principal, progress)
         run = dry_run(source, reader.catalog)
         day = self.today(question.today, reader.catalog)
-        if previous is not None and not _is_over(reader.catalog, previous):
+        if previous is not None and not is_over(reader.catalog, previous):
             previous = None
         job = ReadJob(
             _without_chart(question.text, reader.catalog), day, previous, question.force, dry_run=run is not None
@@ -192,7 +192,7 @@ class Readers:
         return asked_on or catalog.as_of or today(self._clock)
 
 
-def _is_over(catalog: Catalog, plan: QueryPlan) -> bool:
+def is_over(catalog: Catalog, plan: QueryPlan) -> bool:
     """Whether the catalog has every table and column of the plan. Sources may have tables of the same name."""
     try:
         compiled(plan, catalog)

@@ -71,6 +71,7 @@ _WORTH_OFFERING = 0.15
 # An answer that the model of pooled answers thinks less likely is not called sure, or not given at all if a word of the
 # question is unknown or if nothing else was left to choose.
 _PROBABLE = 0.45
+_FAIRLY_SURE = 0.6
 _LONG_AGO = timedelta(days=100)
 # High, so that the reader answers at once; below 1, because a form can still misread a question.
 GRAMMAR_CONFIDENCE = 0.97
@@ -169,13 +170,13 @@ class Reader:
         honoured = covers_cues(only.plan, dated.scene) and not dropped_numbers(only.plan, dated.scene)
         if not honoured or self._unused_content(only, question):
             return reply
-        return answered_alone(only) if self._is_likely(only, question, run) else reply
+        likely = run is None or self._is_likely(only, self.pool(question, run), run)
+        return answered_alone(only) if likely else reply
 
-    def _is_likely(self, reading: Reading, question: str, run: Run | None) -> bool:
-        """Whether the user may well have meant the reading, by the rows that it gives. Without a dry run nobody knows
-        better."""
-        pool = None if run is None else self.pool(question, run)
-        if run is None or pool is None or not pool.was_run:
+    def _is_likely(self, reading: Reading, pool: Pool, run: Run) -> bool:
+        """Whether the user may well have meant the reading, by the rows that it gives. If the dry run tells nothing,
+        nobody knows better."""
+        if not pool.was_run:
             return True
         if reading.sql and reading.sql not in pool.rows:
             pool.rows[reading.sql] = run([compiled(reading.plan, self.catalog)])[0]
@@ -212,7 +213,7 @@ class Reader:
         understood = not (unknown.serious or dropped) and covers_cues(readings[0].plan, scene)
         if force or (understood and readings[0].confidence >= self.weights.threshold):
             best, *others = readings
-            probable = force or self._is_probable(best, question, dated, run)
+            probable = force or self._is_probable(readings, question, scene, unknown, run)
             if unknown.unknown or not probable:
                 best = best.model_copy(update={"confidence": min(best.confidence, PARTLY_UNDERSTOOD)})
             if probable or not unknown.unknown:
@@ -224,10 +225,15 @@ class Reader:
         asked = Unsure(question=unknown.question(), readings=tuple(readings), unknown=unknown.unknown)
         return self._in_own_words(question, unknown, readings, run) or asked
 
-    def _is_probable(self, best: Reading, question: str, dated: DatedScene, run: Run | None) -> bool:
+    def _is_probable(
+        self, readings: Sequence[Reading], question: str, scene: Scene, unknown: UnknownWords, run: Run | None
+    ) -> bool:
         """Whether the best reading of the words as they are is likely for somebody who asks in few words. The models of
         these readings were fitted on full sentences, and are too sure of the others."""
-        return not is_brief(dated.scene) or self._is_likely(best, question, run)
+        if run is None or not is_brief(scene):
+            return True
+        pool = self._pool(self._linked(question, guessing=True), unknown, readings, run)
+        return self._is_likely(readings[0], pool, run)
 
     def _in_own_words(
         self,
@@ -256,15 +262,14 @@ class Reader:
         best = likely[0] if likely else None
         if best is None or (unknown.hopeless and best.chance < _WORTH_OFFERING):
             return None
-        if self._may_answer(best, guessed):
+        if self._may_answer(best, guessed) and (unknown.unknown or not _contradicted(pool, best.reading)):
             confidence = min(best.chance, PARTLY_UNDERSTOOD)
             reading = best.reading.model_copy(update={"confidence": confidence})
             words = frozenset(range(len(guessed.words)))
             reading = self._with_bindings(reading, question, guessed, None, words)
             return Read(best=reading, others=tuple(one.reading for one in likely[1:MAX_READINGS]))
         if not unknown.unknown:
-            rest = [one.reading for one in likely[1:]]
-            return self._offer(unknown, _distinct([best.reading, *readings[:1], *rest, *readings[1:]]))
+            return self._offer(unknown, _distinct([best.reading, *readings, *(one.reading for one in likely[1:])]))
         asked = _to_blame(unknown, self.schema)
         offer = self._offer(asked, [one.reading for one in likely if one is best or one.chance >= _WORTH_CHOOSING])
         return offer.model_copy(update={"question": asks_what_comes_near(asked)}) if best.explained else offer
@@ -504,6 +509,12 @@ def _without_dates(unknown: UnknownWords, question: DatedScene) -> UnknownWords:
     others = tuple(word for word in unknown.unknown if word not in dated)
     named = tuple(word for word in unknown.named if word not in dated)
     return replace(unknown, unknown=others, named=named) if others else unknown
+
+
+def _contradicted(pool: Pool, best: Reading) -> bool:
+    """Whether the models that were fitted on questions worded like the data are fairly sure of another reading."""
+    worded = pool.as_worded[0] if pool.as_worded else None
+    return worded is not None and worded.confidence >= _FAIRLY_SURE and not is_same(pool, worded, best)
 
 
 def _distinct(readings: Sequence[Reading]) -> list[Reading]:
