@@ -50,11 +50,13 @@ export default function Canvas({ nodes, states, selected, onSelect, onConnect, o
     );
   }, [nodes, states, selected, places, setBoxes]);
   const edges = nodes.flatMap(({ id, after }) =>
-    after.map((from): Edge => {
-      const [left, right] = [states[from]?.state, states[id]?.state];
-      const className = right === "running" ? "flowing" : left === "ok" && right && right !== "idle" ? "done" : "";
-      return { id: `${from} ${id}`, source: from, target: id, className };
-    }),
+    after
+      .filter((from) => nodes.some((known) => known.id === from))
+      .map((from): Edge => {
+        const [left, right] = [states[from]?.state, states[id]?.state];
+        const className = right === "running" ? "flowing" : left === "ok" && right && right !== "idle" ? "done" : "";
+        return { id: `${from} ${id}`, source: from, target: id, className };
+      }),
   );
   return (
     <div className="canvas">

@@ -8,7 +8,8 @@ export function layoutGraph(nodes: readonly { id: string; after: readonly string
   graph.setGraph({ rankdir: "LR", nodesep: 28, ranksep: 56 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id } of nodes) graph.setNode(id, { ...NODE });
-  for (const { id, after } of nodes) for (const from of after) graph.setEdge(from, id);
+  // A node can also come after the input of the graph, which is not drawn.
+  for (const { id, after } of nodes) for (const from of after) if (graph.hasNode(from)) graph.setEdge(from, id);
   layout(graph);
   return new Map(
     nodes.map(({ id }) => {
