@@ -229,11 +229,13 @@ class RunService:
         verdict: Verdict,
         note: str | None = None,
         data: Json = None,
+        patient: bool = True,
     ) -> None:
         """Answers what a run asked, and lets it go on: here if nobody carries it out, else where it is. `approve` and
         `reject` need nothing more. `edit` goes on with `data` instead of what was shown; `respond` gives `data` as the
         answer, or as the result of an effect that has happened. Of several decisions on one question the first counts;
-        the same one once more changes nothing."""
+        the same one once more changes nothing. `patient`: whether to wait for other steps of the run that this process
+        carries out just now."""
         await self._store.runs.get(principal, run)
         if verdict in ("approve", "reject") and data is not None:
             raise UserError(f"`{verdict}` takes no data.", code="decision_invalid", hint="Use `edit` or `respond`.")
@@ -251,6 +253,8 @@ class RunService:
         if first is not None and first.body != body:
             raise _decided_already(run, step, first.body["by"])
         if (live := self.carrier.live(run)) is not None:
+            if not patient:
+                return  # the run finds the decision when its other steps have ended
             await asyncio.wait((live.task,))  # other steps of the run are still under way
         await self.carrier.adopt(run)
 
