@@ -217,6 +217,21 @@ class WaitNode(CommonNode):
         return self
 
 
+class EmitNode(CommonNode):
+    """Tells other runs that wait for an event that it has happened."""
+
+    kind: Literal["emit"]
+    event: str = Field(min_length=1, max_length=200)
+    data: Json = None
+
+
+class RaiseNode(CommonNode):
+    """Fails with a message."""
+
+    kind: Literal["raise"]
+    message: str = Field(min_length=1, max_length=1_000)
+
+
 class SubgraphNode(CommonNode):
     """Runs another graph with an input of its own: one that is written here, or a stored one."""
 
@@ -274,6 +289,8 @@ NodeDefinition = Annotated[
     | LoopNode
     | ApprovalNode
     | WaitNode
+    | EmitNode
+    | RaiseNode
     | SubgraphNode
     | AgentNode,
     Field(discriminator="kind"),

@@ -24,6 +24,7 @@ from answerable.store.protocols.graphs import Graphs
 from answerable.store.protocols.identities import Identities
 from answerable.store.protocols.keys import IdempotencyKeys
 from answerable.store.protocols.outbox import Outbox
+from answerable.store.protocols.rates import RateRequests
 from answerable.store.protocols.retention import Retention
 from answerable.store.protocols.schedules import Schedules
 
@@ -387,6 +388,7 @@ class Store:
     retention: Retention
     keys: IdempotencyKeys
     identities: Identities
+    rates: RateRequests
     news: News
     release: Callable[[], Awaitable[None]]
     """Gives up what this process holds, so that others can take it over at once."""

@@ -22,6 +22,7 @@ from answerable.store.keys import SqlIdempotencyKeys
 from answerable.store.leases import LEASE_SECONDS, Leases
 from answerable.store.outbox import SqlOutbox
 from answerable.store.patience import PatientDatabase
+from answerable.store.rates import SqlRateRequests
 from answerable.store.retention import SqlRetention
 from answerable.store.runs import SqlCapsules, SqlRuns
 from answerable.store.schedules import SqlSchedules
@@ -122,6 +123,7 @@ def _store(
         retention=SqlRetention(database, clock, leases, artifacts),
         keys=SqlIdempotencyKeys(database, clock, leases),
         identities=identities(database, clock),
+        rates=SqlRateRequests(database),
         news=database,
         release=leases.release,
         stop_waiting=stop_waiting,
