@@ -68,6 +68,8 @@ async def test_the_highest_priority_comes_first(settings: Settings) -> None:
             await worker.runs.carrier.adopt()
             taken = [run for run in runs if (await server.runs.get(run, LOCAL)).owner is not None]
             assert taken == [runs[1], runs[3]]
+            for run in taken:
+                await worker.runs.cancel(run, LOCAL)
 
 
 @pytest.mark.parametrize("field", ["at_once: 0", "priority: 101", "at_once: many"])
