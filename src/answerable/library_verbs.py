@@ -15,6 +15,7 @@ from answerable.answers.answer import Answer
 from answerable.answers.comparison import Change
 from answerable.answers.export import Format
 from answerable.answers.replay import Replay
+from answerable.apis.openapi.endpoints import ApiEndpoint
 from answerable.core.catalog import Catalog
 from answerable.core.events import Event, Verdict
 from answerable.core.ids import EditId, RunId
@@ -698,6 +699,15 @@ class OktaVerbs(Protocol):
 
     def reports(self) -> Sequence[Report]:
         """Every report, with its inputs. They are the same for everybody."""
+        ...
+
+    def live(self, name: str, entities: Sequence[str] = ...) -> str:
+        """Adds the live API of a synced tenant as a source beside it, and returns its name. `entities`: those that
+        become tables, else the usual ones. It is asked with the API token of the tenant."""
+        ...
+
+    def endpoints(self) -> Sequence[ApiEndpoint]:
+        """Every GET endpoint of Okta's API. They are the same for everybody."""
         ...
 
     def remove(self, name: str) -> None:

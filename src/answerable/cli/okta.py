@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from answerable.answers.answer import Answer
+    from answerable.apis.openapi.endpoints import ApiEndpoint
     from answerable.core.context import Principal
     from answerable.okta.reports import Report
     from answerable.okta.sync.run import SyncRecord
@@ -147,6 +148,33 @@ def run_report(name: str, report: str, inputs: tuple[str, ...], rows: int, outpu
     else:
         tell_answer(report, answer)
     sys.exit(exit_code(answer))
+
+
+@command.command("live")
+@click.argument("name")
+@click.option("--entity", "entities", multiple=True, help="A table of the live source; may be repeated.")
+def add_live(name: str, entities: tuple[str, ...]) -> None:
+    """Add the live API of the synced tenant NAME as a source, for questions about what is so right now."""
+    called = with_service(lambda service, principal: service.okta.live(name, principal, entities))
+    say(f'Ask it: answerable ask "How many users are there?" --source {called}')
+
+
+@command.command("endpoints")
+@json_option
+def list_endpoints(as_json: bool) -> None:
+    """The endpoints of Okta's API that can be read live, by entity."""
+
+    async def found(service: "Service", principal: "Principal") -> "Sequence[ApiEndpoint]":
+        return service.okta.endpoints(principal)
+
+    listed = with_service(found)
+    if as_json:
+        rows = [{"entity": each.entity, "operation": each.operation, "path": each.path} for each in listed]
+        tell_json({"endpoints": rows})
+        return
+    for each in sorted(listed, key=lambda each: (each.entity, each.path)):
+        say(f"{each.entity:40} {each.operation:5} {each.path}")
+    say(f"{len(listed)} endpoints of {len({each.entity for each in listed})} entities.")
 
 
 @command.command("remove")

@@ -7,9 +7,12 @@ from typing import Any
 
 from answerable.agents.question_request import QuestionRequest
 from answerable.answers.answer import Answer
+from answerable.apis.openapi.endpoints import ApiEndpoint
 from answerable.core.clock import Clock, today
 from answerable.core.context import Principal
+from answerable.core.errors import UserError
 from answerable.core.progress import Progress, no_progress
+from answerable.okta.live import DOCUMENT, SECRET_HEADER, checked_entities, endpoints
 from answerable.okta.reports import REPORTS, Report, report_named
 from answerable.okta.sync.client import OktaClient
 from answerable.okta.sync.database import SyncKind
@@ -82,6 +85,38 @@ class OktaService:
         """Every report, with its inputs. They are the same for everybody."""
         del principal
         return tuple(REPORTS.values())
+
+    async def live(self, name: str, principal: Principal, entities: Sequence[str] = ()) -> str:
+        """Adds the live API of a synced tenant as a source beside it, and returns its name. `entities`: those that
+        become tables, else the usual ones. It is asked with the API token of the tenant."""
+        tenant = stored_tenant(tenant_folder(tenant_home(self._settings.home, principal.tenant), name))
+        if tenant is None:
+            raise unknown_tenant(name)
+        if tenant.client_id is not None:
+            raise UserError(
+                "The live API is asked with an API token, and this tenant is synced with a private key.",
+                code="okta_live_needs_token",
+                hint=f"Name a variable with a token: answerable okta sync {name} --token-from OKTA_API_TOKEN",
+            )
+        chosen = checked_entities(entities)
+        called = f"{source_of_tenant(name)}_live"
+        if called in self._sources.names(principal):
+            await self._sources.remove(called, principal)
+        await self._sources.add_api(
+            str(DOCUMENT),
+            tenant.url,
+            principal,
+            name=called,
+            secret_env=tenant.token_from,
+            secret_header=SECRET_HEADER,
+            entities=chosen,
+        )
+        return called
+
+    def endpoints(self, principal: Principal) -> Sequence[ApiEndpoint]:
+        """Every GET endpoint of Okta's API. They are the same for everybody."""
+        del principal
+        return endpoints().endpoints
 
     async def remove(self, name: str, principal: Principal) -> None:
         """Removes a synced tenant: the source, its data and what is stored about it."""

@@ -95,7 +95,9 @@ export interface ColumnFormat {
   quantity?: Quantity | null;
 }
 
-type Provenance = Omit<Reply<"Provenance">, "format"> & { format: { columns: ColumnFormat[] } | null };
+type Provenance = Omit<Reply<"Provenance">, "format"> & {
+  format: { columns: ColumnFormat[]; markdown?: boolean } | null;
+};
 export type Answer = Omit<Reply<"Answer">, "provenance"> & { provenance: Provenance };
 export type RunDetail = Omit<Reply<"RunDetail">, "answer"> & { answer: Answer | null };
 export type MessageView = Omit<Reply<"MessageView">, "answer"> & { answer: Answer | null };
