@@ -37,7 +37,7 @@ run:  ## Answers five sample questions, then serves the page on 127.0.0.1:8321.
 
 test: $(VENV)/.dev  ## Runs every test, four at a time: many wait for processes of their own.
 	$(PYTHON) scripts/page.py tools build
-	$(BIN)/python -m pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder --max-worker-restart=2 $(ARGS)
+	$(BIN)/python -m pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder --max-worker-restart=0 $(ARGS)
 
 test-fast: $(VENV)/.dev  ## Runs the units and one scenario for each seam: in about a minute, while you work.
 	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal $$($(BIN)/python tests/fast.py) $(ARGS)

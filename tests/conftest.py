@@ -13,6 +13,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from forked_children import let_go_of_the_run
 from scripted_model import ScriptedModel
 
 from answerable.core.catalog import Catalog
@@ -61,10 +62,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """No test meets a real certificate. With one authority to load instead of all, a client of HTTP is made in 1 ms
     instead of 50, and tests make thousands."""
     os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "fixtures" / "one_authority.pem")
+    let_go_of_the_run(config)
 
 
 def pytest_collection() -> None:

@@ -7,6 +7,8 @@ import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from package_files import imports, texts
+
 ROOT = Path(__file__).parents[1]
 PARTS = {"pydantic-monty": "pydantic-monty-client"}
 """A package that is released in parts, and the part that holds its modules."""
@@ -14,11 +16,11 @@ PARTS = {"pydantic-monty": "pydantic-monty-client"}
 
 def imported() -> set[str]:
     found: set[str] = set()
-    for path in (ROOT / "src" / "answerable").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for text in texts().values():
+        for node in imports(text):
             if isinstance(node, ast.Import):
                 found |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
+            elif node.module:
                 found.add(node.module.partition(".")[0])
     return found - set(sys.stdlib_module_names) - {"answerable"}
 

@@ -2,9 +2,9 @@
 All other code asks the row of the dialect."""
 
 import ast
-from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1] / "src" / "answerable"
+from package_files import trees
+
 NAMES = {"duckdb", "sqlite", "postgres", "postgresql"}
 ALLOWED = (
     "query/sql/dialects.py",
@@ -17,10 +17,10 @@ ALLOWED = (
 )
 
 
-def _names_a_dialect(path: Path) -> bool:
-    return any(isinstance(node, ast.Constant) and node.value in NAMES for node in ast.walk(ast.parse(path.read_text())))
+def _names_a_dialect(tree: ast.Module) -> bool:
+    return any(isinstance(node, ast.Constant) and node.value in NAMES for node in ast.walk(tree))
 
 
 def test_a_dialect_is_named_in_its_own_files_only() -> None:
-    paths = {str(path.relative_to(PACKAGE)): path for path in PACKAGE.rglob("*.py")}
-    assert [name for name, path in paths.items() if not name.startswith(ALLOWED) and _names_a_dialect(path)] == []
+    others = ((place, tree) for place, tree in trees(*NAMES) if not place.startswith(ALLOWED))
+    assert [place for place, tree in others if _names_a_dialect(tree)] == []

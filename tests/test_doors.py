@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
+from package_files import PACKAGE, trees
 from starlette.routing import Route
 
 from answerable.gateway.access import principal_of
@@ -14,7 +15,6 @@ from answerable.gateway.app import create_app
 from answerable.gateway.page import VIEWS
 from answerable.settings import Settings
 
-PACKAGE = Path(__file__).parents[1] / "src" / "answerable"
 DOORS = (*(PACKAGE / "gateway").rglob("*.py"), *(PACKAGE / "cli").rglob("*.py"), PACKAGE / "library.py")
 BESIDE_THE_DOORS = (PACKAGE / "case_replay.py",)
 MAKES_A_PRINCIPAL = {"gateway/access.py", "cli/session.py", "library.py", "core/context.py"}
@@ -39,6 +39,8 @@ NOBODYS_DATA = {
     "/api/v1/sign-in": "is how somebody comes to be known",
     "/api/v1/sign-out": "ends the session that the request brings",
     "/api/v1/invitations/accept": "is how somebody comes to be known",
+    "/sign-in/{provider}": "is how somebody comes to be known",
+    "/sign-in/{provider}/callback": "is how somebody comes to be known",
 }
 
 
@@ -84,9 +86,9 @@ def test_a_planted_access_is_found(text: str) -> None:
     assert len(list(inner_accesses(text, "planted.py"))) == 1
 
 
-def defaulted_principals(text: str, file: str) -> Iterator[str]:
+def defaulted_principals(tree: ast.Module, file: str) -> Iterator[str]:
     """Parameters and fields that hold a principal and have a default."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             yield from (f"{file}:{each.lineno}: {each.arg}" for each in _with_default(node.args) if _is_principal(each))
         elif isinstance(node, ast.ClassDef):
@@ -111,11 +113,7 @@ def _names(annotation: ast.expr) -> bool:
 
 
 def test_no_default_stands_for_the_local_user() -> None:
-    found = [
-        place
-        for file in PACKAGE.rglob("*.py")
-        for place in defaulted_principals(file.read_text(), str(file.relative_to(PACKAGE)))
-    ]
+    found = [place for file, tree in trees("principal", "Principal") for place in defaulted_principals(tree, file)]
     assert found == []
 
 
@@ -129,14 +127,14 @@ def test_no_default_stands_for_the_local_user() -> None:
     ],
 )
 def test_a_planted_default_is_found(text: str) -> None:
-    assert len(list(defaulted_principals(text, "planted.py"))) == 1
+    assert len(list(defaulted_principals(ast.parse(text), "planted.py"))) == 1
 
 
 def test_only_the_doors_name_the_local_user() -> None:
     naming = {
-        str(file.relative_to(PACKAGE))
-        for file in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text()))
+        file
+        for file, tree in trees("LOCAL")
+        for node in ast.walk(tree)
         if (isinstance(node, ast.Name) and node.id == "LOCAL")
         or (isinstance(node, ast.alias) and node.name == "LOCAL")
         or (isinstance(node, ast.Attribute) and node.attr == "LOCAL")

@@ -1,19 +1,17 @@
 """Each layer imports only what is below it. Read from the source, so function-level imports count too."""
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
 import pytest
-
-PACKAGE = Path(__file__).parents[1] / "src" / "answerable"
+from package_files import imports, texts
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("isolation",),
     ("computing",),
     ("store",),
-    ("query",),
+    ("query", "protection"),
     ("apis", "access", "identity"),
     ("models", "sources", "sandbox", "answers"),
     ("engine",),
@@ -23,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings", "logs"),
     ("machine",),
     ("service",),
-    ("app", "library_verbs"),
+    ("app", "library_verbs", "case_world"),
     ("library", "case_replay"),
     ("gateway",),
     ("cli", "__main__"),
@@ -33,20 +31,18 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 def imports_of(text: str, module: str) -> Iterator[str]:
     """Every part of Answerable that a module of it imports, by the name of its layer."""
-    for node in ast.walk(ast.parse(text)):
+    for node in imports(text):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{module}: relative imports hide the layer"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
         for name in names:
             if name.startswith("answerable."):
                 yield name.split(".")[1]
 
 
-def violations(files: dict[str, str]) -> list[str]:
+def violations(files: Mapping[str, str]) -> list[str]:
     found = []
     for module, text in files.items():
         layer = module.split("/")[0].removesuffix(".py")
@@ -60,11 +56,7 @@ def violations(files: dict[str, str]) -> list[str]:
 
 
 def sources() -> dict[str, str]:
-    return {
-        str(path.relative_to(PACKAGE)): path.read_text()
-        for path in PACKAGE.rglob("*.py")
-        if path.relative_to(PACKAGE).parts[0] != "__init__.py"
-    }
+    return {module: text for module, text in texts().items() if module != "__init__.py"}
 
 
 def test_every_module_belongs_to_a_layer() -> None:

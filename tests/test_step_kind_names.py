@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from package_files import trees
 from step_kinds import step_kinds
 
 ROOT = Path(__file__).parents[1]
-PACKAGE, PAGE = ROOT / "src" / "answerable", ROOT / "web" / "src"
+PAGE = ROOT / "web" / "src"
 OWN_FILES = (
     "agents/ask_step.py",
     "agents/model_descriptors.py",
@@ -19,7 +20,7 @@ OWN_FILES = (
         f"engine/steps/{name}.py"
         for name in (
             *("approval", "combine", "graph_answer", "join", "literal", "loop", "map", "present", "python", "router"),
-            *("sql", "subgraph", "transform", "understand", "wait"),
+            *("emit", "raised", "sql", "subgraph", "transform", "understand", "wait"),
         )
     ),
 )
@@ -51,8 +52,8 @@ def _is_kind(node: ast.AST) -> bool:
     )
 
 
-def _named(text: str, kinds: frozenset[str]) -> set[str]:
-    leaves = [leaf for expression in _about_kinds(ast.parse(text)) for leaf in ast.walk(expression)]
+def _named(tree: ast.Module, kinds: frozenset[str]) -> set[str]:
+    leaves = [leaf for expression in _about_kinds(tree) for leaf in ast.walk(expression)]
     composed = {"a composed name" for leaf in leaves if isinstance(leaf, ast.JoinedStr)}
     return composed | {leaf.value for leaf in leaves if isinstance(leaf, ast.Constant) and leaf.value in kinds}
 
@@ -61,11 +62,8 @@ def _named(text: str, kinds: frozenset[str]) -> set[str]:
 def test_the_package_names_a_kind_only_in_its_own_file(room: str) -> None:
     kinds = frozenset(step_kinds())
     found = {}
-    for path in sorted((PACKAGE / room).rglob("*.py")):
-        place = str(path.relative_to(PACKAGE))
-        if place in OWN_FILES:
-            continue
-        if names := _named(path.read_text(), kinds):
+    for place, tree in trees("kind", under=f"{room}/"):
+        if place not in OWN_FILES and (names := _named(tree, kinds)):
             found[place] = names
     assert found == {}
 
@@ -83,12 +81,12 @@ def test_the_package_names_a_kind_only_in_its_own_file(room: str) -> None:
     ],
 )
 def test_what_counts_as_naming_a_kind(text: str, names: set[str]) -> None:
-    assert _named(text, frozenset(step_kinds())) == names
+    assert _named(ast.parse(text), frozenset(step_kinds())) == names
 
 
 LANGUAGES = {"sql", "cypher", "python"}
 """Languages that kinds are called like. `shared/` knows languages, to colour code."""
-EVERYDAY = {"agent", "approval", "ask", "format", "join", "map", "program", "transform", "wait"}
+EVERYDAY = {"agent", "approval", "ask", "format", "join", "map", "program", "tool", "transform", "wait"}
 """Kinds that are called like a field of something else on the page."""
 
 

@@ -35,8 +35,9 @@ def test_no_annotation_holds_a_class_of_duckdb() -> None:
 
     DuckDB would report the class, and all that belongs to it, as leaked. As a text, the annotation holds nothing.
     """
-    files = {path: ast.parse(path.read_text()) for path in TESTS.rglob("*.py")}
-    assert [path.name for path, tree in files.items() if any(map(_names_duckdb, _annotations(tree)))] == []
+    files = {path: path.read_text() for path in TESTS.rglob("*.py")}
+    trees = {path: ast.parse(text) for path, text in files.items() if "duckdb" in text}
+    assert [path.name for path, tree in trees.items() if any(map(_names_duckdb, _annotations(tree)))] == []
 
 
 def _annotations(tree: ast.Module) -> Iterator[ast.expr]:

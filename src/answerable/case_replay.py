@@ -19,6 +19,7 @@ from answerable.agents.directory import AgentDirectory
 from answerable.answers import frame
 from answerable.answers.answer import Answer
 from answerable.app import open_service
+from answerable.case_world import asked_source, served_api
 from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, NotFoundError
 from answerable.core.values import Frozen, Json
@@ -65,15 +66,19 @@ async def record(chosen: Sequence[Chosen], settings: Settings, principal: Princi
     config = settings.models_config
     targets = [target_of(name, config, os.environ) for name in config.named()]
     recorder = Recorder([target.key.get_secret_value() for target in targets if target.key is not None])
-    async with open_service(settings, any_location=True, tape=recorder) as service:
-        for folder, case in chosen:
-            recorder.exchanges.clear()
-            problems = await _problems(folder.name, case, service, principal)
-            said = tuple(recorder.exchanges)
-            if not problems:
-                transcript = Transcript(model=config.named()[0], share_rows=settings.share_rows, exchanges=said)
-                save_transcript(folder, case, transcript)
-            yield _case_result(folder, case, problems, said)
+    for _, group in groupby(chosen, key=lambda each: _own_world(each[1])):
+        some = list(group)
+        with served_api(some[0][1].api) as apis:
+            case_settings = settings.model_copy(update={"apis": {**settings.apis, **apis}})
+            async with open_service(case_settings, any_location=True, tape=recorder) as service:
+                for folder, case in some:
+                    recorder.exchanges.clear()
+                    problems = await _problems(folder.name, case, service, principal)
+                    said = tuple(recorder.exchanges)
+                    if not problems:
+                        transcript = Transcript(model=config.named()[0], share_rows=settings.share_rows, exchanges=said)
+                        save_transcript(folder, case, transcript)
+                    yield _case_result(folder, case, problems, said)
 
 
 async def replay(
@@ -88,28 +93,42 @@ async def replay(
             recorded.append(((folder, case), load_transcript(folder, case)))
         except AnswerableError as error:
             yield _case_result(folder, case, [_said(error)], ())
-    for share_rows, group in groupby(sorted(recorded, key=_shares), key=_shares):
+    for (share_rows, _), group in groupby(sorted(recorded, key=_needs), key=_needs):
+        some = list(group)
         async with Playback(strict=not renew) as playback:
-            settings = settings_with(
-                model="compatible:recorded", model_base_url=playback.base_url, share_rows=share_rows
-            )
-            async with open_service(settings, any_location=True, tape=playback) as service:
-                for (folder, case), transcript in group:
-                    playback.play(transcript.exchanges)
-                    problems = await _problems(folder.name, case, service, principal)
-                    if playback.left and not problems:
-                        problems = [f"{playback.left} of the recorded replies were not asked for."]
-                    if renew and not problems:
-                        renewed = {"exchanges": tuple(playback.exchanges)}
-                        save_transcript(folder, case, transcript.model_copy(update=renewed))
-                    yield _case_result(folder, case, problems, transcript.exchanges)
+            with served_api(some[0][0][1].api) as apis:
+                settings = settings_with(
+                    model="compatible:recorded", model_base_url=playback.base_url, share_rows=share_rows, apis=apis
+                )
+                async with open_service(settings, any_location=True, tape=playback) as service:
+                    for (folder, case), transcript in some:
+                        playback.play(transcript.exchanges)
+                        problems = await _problems(folder.name, case, service, principal)
+                        if playback.left and not problems:
+                            problems = [f"{playback.left} of the recorded replies were not asked for."]
+                        if renew and not problems:
+                            renewed = {"exchanges": tuple(playback.exchanges)}
+                            save_transcript(folder, case, transcript.model_copy(update=renewed))
+                        yield _case_result(folder, case, problems, transcript.exchanges)
 
 
-def _shares(recorded: tuple[Chosen, Transcript]) -> bool:
-    return recorded[1].share_rows
+def _needs(recorded: tuple[Chosen, Transcript]) -> tuple[bool, str]:
+    """Cases that need the same are run by one service."""
+    (_, case), transcript = recorded
+    return transcript.share_rows, _own_world(case)
+
+
+def _own_world(case: AgentCase) -> str:
+    """The case itself if it has an API of its own; empty if any service can run it."""
+    return case.id if case.api is not None else ""
 
 
 async def _problems(agent: str, case: AgentCase, service: Service, principal: Principal) -> list[str]:
+    with asked_source(case) as asked:
+        return await _problems_of(agent, asked, service, principal)
+
+
+async def _problems_of(agent: str, case: AgentCase, service: Service, principal: Principal) -> list[str]:
     try:
         answer = await service.questions.run_graph(case_graph(agent, case), case.question, principal)
         wanted = (
@@ -140,6 +159,8 @@ def _unmet(expected: Expected, answer: Answer, wanted: Rows | None) -> Iterator[
         yield f"Its confidence is {provenance.confidence}, not {expected.confidence}: {provenance.confidence_reason}"
     if expected.reply:
         yield from _unlike(expected.reply, json.loads(answer.text))
+    if expected.rows is not None and not same_rows(answer.rows, list(expected.rows), ordered=False):
+        yield f"Its rows are not those expected: {list(answer.rows[:3])} …"
     if wanted is not None and not same_rows(answer.rows, wanted, ordered=False):
         yield f"Its rows are not those expected: {list(answer.rows[:3])} … and not {list(wanted[:3])} …"
 

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
         ComparisonVerbs,
         EvalVerbs,
         GraphVerbs,
+        KeyVerbs,
         LearningVerbs,
         NameVerbs,
+        OktaVerbs,
         ProgramVerbs,
         QuestionVerbs,
         RowVerbs,
@@ -134,13 +136,19 @@ class Answerable:
         return cast("NameVerbs", Verbs(self._host, "semantic"))
 
     @property
+    def okta(self) -> "OktaVerbs":
+        """Tenants of Okta: `sync`, `history`, `remove`; `report` answers a report about a synced tenant."""
+        return cast("OktaVerbs", Verbs(self._host, "okta"))
+
+    @property
     def suggestions(self) -> "SuggestionVerbs":
         """`questions` gives a few questions that a source can answer."""
         return cast("SuggestionVerbs", Verbs(self._host, "suggestions"))
 
     @property
     def evals(self) -> "EvalVerbs":
-        """Golden cases: `suites`, `suite`, `case`, `add_case`, `remove_case`, `measure`, `wait`, `measurements`."""
+        """Golden cases: `suites`, `suite`, `case`, `add_case`, `remove_case`, `measure`, `wait`, `measurements`; wrong
+        answers: `call_wrong`, `wrong_answers`, `take_back`, `judgement`."""
         return cast("EvalVerbs", Verbs(self._host, "evals"))
 
     @property
@@ -157,6 +165,11 @@ class Answerable:
     def programs(self) -> "ProgramVerbs":
         """`run` runs Python in a sandbox."""
         return cast("ProgramVerbs", Verbs(self._host, "programs"))
+
+    @property
+    def keys(self) -> "KeyVerbs":
+        """Keys with which programs ask as somebody: `add`, `list`, `rotate`, `revoke`, `revoke_all`."""
+        return cast("KeyVerbs", Verbs(self._host, "keys"))
 
     @property
     def setup(self) -> "SetupVerbs":

@@ -15,9 +15,11 @@ from answerable.answers.answer import Answer
 from answerable.answers.comparison import Change
 from answerable.answers.export import Format
 from answerable.answers.replay import Replay
+from answerable.apis.openapi.endpoints import ApiEndpoint
 from answerable.core.catalog import Catalog
 from answerable.core.events import Event, Verdict
 from answerable.core.ids import EditId, RunId
+from answerable.core.progress import Progress
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.sql import SqlConfig
@@ -25,7 +27,10 @@ from answerable.engine.steps.understand import Mode
 from answerable.engine.timeline import Timeline
 from answerable.graphs.comparing import GraphDifference
 from answerable.graphs.figures import NodeFigures
+from answerable.graphs.ready_made import ReadyGraph
 from answerable.graphs.schedules import GraphSchedule
+from answerable.okta.reports import Report
+from answerable.okta.sync.run import SyncRecord
 from answerable.sandbox.base import SandboxResult
 from answerable.service.agents import AgentDetail, AgentReply, AgentView
 from answerable.service.answers import Freshness
@@ -35,6 +40,7 @@ from answerable.service.eval_views import EvalCaseDetail, EvalCaseSummary, EvalR
 from answerable.service.golden_cases import GoldenCase
 from answerable.service.graphs import GraphDocument, GraphReport, GraphRun, GraphSummary, GraphVersionView
 from answerable.service.keyed_requests import KeyedAttempt
+from answerable.service.keys import KeyView, NewKey
 from answerable.service.learning import Learned
 from answerable.service.rows import RowsPage, RowsPart, RowTotals
 from answerable.service.schedules import ScheduleView
@@ -42,6 +48,7 @@ from answerable.service.semantic import SemanticChange, SemanticDocument
 from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
 from answerable.service.sources import RelationshipView, SourceList, SourceSummary, TablePreview, UploadedFile
 from answerable.service.threads import MessageView, SharedThread, ThreadSummary
+from answerable.service.wrong_answers import Judgement, WrongAnswer, WrongPart
 from answerable.sources.editing import SemanticEdit
 from answerable.sources.statistics import TableStatistics
 from answerable.store.base import RunFilter, RunRecord
@@ -95,11 +102,23 @@ class RunVerbs(Protocol):
         stays as it is."""
         ...
 
-    def decide(self, run: str, step: str, *, verdict: Verdict, note: str | None = None, data: Json = None) -> None:
+    def pause(self, run: str) -> None:
+        """Has a run wait, whichever process carries it out: the steps that are under way end, and no other starts until
+        somebody resumes it. It stays paused through restarts. A decision that is made meanwhile counts later."""
+        ...
+
+    def resume(self, run: str) -> None:
+        """Lets a run that was paused go on: here if this process carries runs out, else at another."""
+        ...
+
+    def decide(
+        self, run: str, step: str, *, verdict: Verdict, note: str | None = None, data: Json = None, patient: bool = True
+    ) -> None:
         """Answers what a run asked, and lets it go on: here if nobody carries it out, else where it is. `approve` and
         `reject` need nothing more. `edit` goes on with `data` instead of what was shown; `respond` gives `data` as the
         answer, or as the result of an effect that has happened. Of several decisions on one question the first counts;
-        the same one once more changes nothing."""
+        the same one once more changes nothing. `patient`: whether to wait for other steps of the run that this process
+        carries out just now."""
         ...
 
     def resume_patiently(self) -> int:
@@ -406,6 +425,23 @@ class EvalVerbs(Protocol):
 
     def remove_case(self, suite: str, case_id: str) -> None: ...
 
+    def call_wrong(self, run: str, what: WrongPart, *, note: str = "") -> WrongAnswer:
+        """Keeps the answer of a run as a case to mend. `what`: which part is wrong; `note`: what would be right. An
+        answer that was called wrong before is kept with the newest reason only."""
+        ...
+
+    def wrong_answers(self) -> Sequence[WrongAnswer]:
+        """The answers that were called wrong, newest first."""
+        ...
+
+    def judgement(self, run: str) -> Judgement:
+        """Whether the answer of a run became a golden case, or was called wrong."""
+        ...
+
+    def take_back(self, run: str) -> None:
+        """The answer of this run is no longer called wrong."""
+        ...
+
     def measure(self, suite: str, *, eval_id: str | None = None) -> EvalRun:
         """Starts measuring a suite in the background. If it is already being measured, gives that measurement.
         `eval_id`: the id to give it; the measurement of a request that is repeated keeps its id."""
@@ -444,6 +480,15 @@ class GraphVerbs(Protocol):
         """Stores a graph under its name, as a new version if its text is new. A graph with a mistake is not stored.
         `expected`: the version that the caller knows (0: none); if another one counts by now, nothing is stored.
         `name`: the name that the caller expects the graph to have."""
+        ...
+
+    def ready_made(self) -> Sequence[ReadyGraph]:
+        """Graphs that come with the package, to begin with."""
+        ...
+
+    def new(self, name: str, *, template: str, source: str | None = None, tags: Sequence[str] = ...) -> GraphDocument:
+        """Stores a ready-made graph under a name of its own. `source`: what it reads instead of its example data. A
+        graph of that name is not overwritten."""
         ...
 
     def list(self, *, tag: str | None = None) -> Sequence[GraphSummary]:
@@ -578,6 +623,29 @@ class LearningVerbs(Protocol):
         ...
 
 
+class KeyVerbs(Protocol):
+    def list(self, *, user: str | None = None) -> list[KeyView]:
+        """One's own keys, the newest first. An administrator may ask for those of `user`; the person at the machine
+        gets those of everybody without it."""
+        ...
+
+    def add(self, *, user: str | None = None, name: str = "key", scopes: Sequence[str] = ..., days: int = 90) -> NewKey:
+        """Makes a key for oneself, or for an administrator one for `user`. It gives at most what that user may do."""
+        ...
+
+    def rotate(self, key_id: str, *, grace_hours: int = 0) -> NewKey:
+        """Makes a new key with the scopes and the lifetime of another, which counts for `grace_hours` more."""
+        ...
+
+    def revoke(self, key_id: str) -> None:
+        """Ends a key, at once. One that has ended already stays so."""
+        ...
+
+    def revoke_all(self, *, user: str | None = None) -> int:
+        """Ends all of one's own keys, or for an administrator those of `user`. Returns how many."""
+        ...
+
+
 class SetupVerbs(Protocol):
     def models(self) -> ModelsOverview:
         """Which language models are set."""
@@ -605,4 +673,51 @@ class SetupVerbs(Protocol):
 
     def step_kinds(self) -> StepKindList:
         """The kinds of steps that a run can have."""
+        ...
+
+
+class OktaVerbs(Protocol):
+    def sync(
+        self,
+        name: str,
+        *,
+        url: str | None = None,
+        token_from: str | None = None,
+        client_id: str | None = None,
+        full: bool = False,
+        log_days: float = ...,
+        progress: Progress = ...,
+    ) -> SyncRecord:
+        """Syncs a tenant and makes it a source of that name. The address is needed the first time only; the token is
+        read from the environment variable `token_from`. A sync that was interrupted goes on where it stopped."""
+        ...
+
+    def report(self, name: str, report: str, inputs: Mapping[str, Any] | None = None) -> Answer:
+        """Answers a report about a synced tenant, with its inputs. It runs like any other statement: checked, within
+        access rules, and recorded."""
+        ...
+
+    def reports(self) -> Sequence[Report]:
+        """Every report, with its inputs. They are the same for everybody."""
+        ...
+
+    def live(self, name: str, entities: Sequence[str] = ...) -> str:
+        """Adds the live API of a synced tenant as a source beside it, and returns its name. `entities`: those that
+        become tables, else the usual ones. It is asked with the API token of the tenant."""
+        ...
+
+    def endpoints(self) -> Sequence[ApiEndpoint]:
+        """Every GET endpoint of Okta's API. They are the same for everybody."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Removes a synced tenant: the source, its data and what is stored about it."""
+        ...
+
+    def is_synced(self, name: str) -> bool:
+        """Whether a tenant is stored under this name."""
+        ...
+
+    def history(self, name: str) -> Sequence[SyncRecord]:
+        """Every sync of a tenant, the oldest first."""
         ...

@@ -51,3 +51,24 @@ def test_graphs_are_stored_compared_and_run_by_name(api: httpx.Client) -> None:
     assert api.get("/graphs/three", params={"version": 2}).json()["text"] == changed
     assert api.delete("/graphs/three").status_code == 204
     assert api.get("/graphs/three").json()["code"] == "graph_not_found"
+
+
+def test_a_run_is_paused_and_resumed(api: httpx.Client) -> None:
+    text = "name: held\nnodes:\n  ok: {kind: approval, prompt: Go?}\n"
+    run = api.post("/graphs/run", json={"text": text}).json()["run_id"]
+    assert "approval.requested" in api.get(f"/runs/{run}/events").text
+    assert api.post(f"/runs/{run}/pause").json()["status"] == "paused"
+    assert api.post(f"/runs/{run}/resume").status_code == 202
+    api.post(f"/runs/{run}/approvals", json={"step": "ok", "approved": True})
+    assert "run.paused" in api.get(f"/runs/{run}/events").text
+    late = api.post(f"/runs/{run}/pause")
+    assert (late.status_code, late.json()["code"]) == (422, "run_ended")
+
+
+def test_ready_made_graphs_are_listed_and_stored_under_a_name(api: httpx.Client) -> None:
+    templates = api.get("/graphs/templates").json()["templates"]
+    assert {"name", "description", "needs_model", "input", "text"} == set(templates[0])
+    made = api.post("/graphs/mine/from", json={"template": "debate"})
+    assert (made.status_code, made.json()["graph"]["name"]) == (201, "mine")
+    assert api.post("/graphs/mine/from", json={"template": "debate"}).json()["code"] == "graph_changed"
+    assert api.post("/graphs/x/from", json={"template": "none"}).json()["code"] == "ready_graph_not_found"

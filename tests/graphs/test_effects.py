@@ -1,5 +1,6 @@
 """Nodes that change something outside: each write happens once, or a person is asked."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from graph_text import graph_text
 
 from answerable.core.context import LOCAL, Principal
 from answerable.core.errors import GraphError, UserError
-from answerable.core.ids import TenantId, UserId
+from answerable.core.ids import RunId, TenantId, UserId
 from answerable.service import Service
 from answerable.settings import Settings
 
@@ -107,11 +108,13 @@ async def test_a_write_that_certainly_did_not_happen_fails_or_is_sent_again(run_
 async def test_a_program_that_may_write_is_an_effect(service: Service) -> None:
     text = graph_text("call: {kind: python, api: API, code: 'result = 1'}")
 
-    def effect(api: str, said: str = "") -> bool:
+    async def effect(api: str, said: str = "") -> bool:
         written = text.replace("API", api).replace("code", f"{said}code")
-        return service.graphs._checked(written, "g", LOCAL).compiled.graph.by_id["call"].effect  # type: ignore[index]
+        checked = await service.graphs._checked(written, "g", LOCAL)
+        return checked.compiled.graph.by_id["call"].effect  # type: ignore[index]
 
-    assert (effect("plain"), effect("reading"), effect("plain", "effect: read, ")) == (True, False, False)
+    assert (await effect("plain"), await effect("reading")) == (True, False)
+    assert await effect("plain", "effect: read, ") is False
 
 
 @pytest.mark.parametrize(
@@ -127,9 +130,9 @@ async def test_a_program_that_may_write_is_an_effect(service: Service) -> None:
         ),
     ],
 )
-def test_mistakes_are_named(service: Service, nodes: str, message: str) -> None:
+async def test_mistakes_are_named(service: Service, nodes: str, message: str) -> None:
     with pytest.raises(GraphError, match=message):
-        service.graphs.validate(graph_text(nodes), LOCAL)
+        await service.graphs.validate(graph_text(nodes), LOCAL)
 
 
 async def test_of_two_people_the_first_decides(run_graph: Any, service: Service) -> None:
@@ -155,3 +158,58 @@ async def test_what_cannot_be_decided_is_refused(run_graph: Any, service: Servic
         with pytest.raises(UserError) as caught:
             await service.runs.decide(waiting.run_id, step, LOCAL, verdict=verdict, data=data)  # type: ignore[arg-type]
         assert caught.value.stable_code == code
+
+
+SENDS = """
+items:
+  kind: map
+  over: [0, 1, 2]
+  concurrency: 1
+  body:
+    output: kept
+    nodes:
+      send: {kind: api, api: API, method: POST, path: /orders, body: {n: "{{ input.index }}"}, retry: {attempts: 1}}
+      kept: {kind: transform, value: "{{ send.data.order }}"}
+"""
+
+
+@pytest.mark.parametrize("api", ["keyed", "plain"])
+async def test_a_fork_repeats_no_write_that_has_ended_inside_of_a_map(
+    run_graph: Any, service: Service, shop: ApiServer, api: str
+) -> None:
+    broken = {1}
+
+    def reply(received: Any) -> Answer:
+        n = json.loads(received.body)["n"]
+        return Answer({"error": "no"}, 400) if n in broken else Answer({"order": n})
+
+    shop.route = reply
+    failed = await run_graph(SENDS.replace("API", api))
+    assert failed.status == "failed"
+    broken.clear()
+    before = len(shop.received)
+    again = await service.graphs.wait(await service.graphs.fork(failed.run_id, LOCAL), LOCAL)
+    assert (again.status, again.output) == ("done", [0, 1, 2])
+    sent = [json.loads(each.body)["n"] for each in shop.received]
+    assert sorted(sent) == [0, 1, 1, 2]
+    assert len(shop.received) > before
+    if api == "keyed":  # the target can tell that it is the same write
+        keys = {each.headers["Idempotency-Key"] for each in shop.received if json.loads(each.body)["n"] == 1}
+        assert keys == {f"{failed.run_id}:items/1/send"}
+    # A map that is named begins anew.
+    shop.received.clear()
+    anew = await service.graphs.wait(await service.graphs.fork(RunId(again.run_id), LOCAL, node="items"), LOCAL)
+    assert (anew.status, len(shop.received)) == ("done", 3)
+
+
+async def test_a_fork_of_a_run_that_was_cancelled_asks_about_a_write_in_doubt(
+    run_graph: Any, service: Service, shop: ApiServer
+) -> None:
+    shop.route = busy_at_first(1)
+    waiting = await run_graph(PAY)
+    await service.runs.cancel(waiting.run_id, LOCAL)
+    forked = await service.graphs.fork(waiting.run_id, LOCAL)
+    asked = await service.graphs.wait(forked, LOCAL)
+    assert (asked.status, len(shop.received)) == ("waiting", 1)
+    await service.runs.decide(forked, "pay", LOCAL, verdict="respond", data={"data": {"order": 9}})
+    assert (await service.graphs.wait(forked, LOCAL)).output == "order 9"

@@ -109,7 +109,7 @@ MISTAKES = {
 async def test_a_mistake_is_named_with_its_place(name: str, service: Service) -> None:
     text, line, part = MISTAKES[name]
     with pytest.raises(GraphError) as caught:
-        service.graphs.validate(text, LOCAL, origin="tried.yaml")
+        await service.graphs.validate(text, LOCAL, origin="tried.yaml")
     error = caught.value
     assert part in error.message
     assert error.message.startswith("tried.yaml")
@@ -121,22 +121,22 @@ async def test_a_mistake_is_named_with_its_place(name: str, service: Service) ->
     assert await service.runs.list(LOCAL) == []
 
 
-def test_a_yaml_bomb_is_refused_at_once(service: Service) -> None:
+async def test_a_yaml_bomb_is_refused_at_once(service: Service) -> None:
     bomb = "a: &a [x, x]\n" + "".join(f"b{n}: &b{n} [*a, *a, *a, *a]\n" for n in range(50))
     began = time.process_time()
     with pytest.raises(GraphError, match="anchors"):
-        service.graphs.validate(bomb, LOCAL)
+        await service.graphs.validate(bomb, LOCAL)
     assert time.process_time() - began < 5
 
 
-def test_too_many_nodes_are_refused_also_in_bodies(service: Service) -> None:
+async def test_too_many_nodes_are_refused_also_in_bodies(service: Service) -> None:
     many = "".join(f"  n{number}: {{kind: transform, value: 1}}\n" for number in range(10_000))
     with pytest.raises(GraphError, match=f"{MOST_NODES:,} nodes at most"):
-        service.graphs.validate("name: g\nnodes:\n" + many, LOCAL)
+        await service.graphs.validate("name: g\nnodes:\n" + many, LOCAL)
     inner = ", ".join(f"n{number}: {{kind: transform, value: 1}}" for number in range(600))
     bodies = "".join(f"  m{n}: {{kind: map, over: [1], body: {{nodes: {{{inner}}}}}}}\n" for n in range(2))
     with pytest.raises(GraphError, match=f"{MOST_NODES:,} nodes at most"):
-        service.graphs.validate("name: g\nnodes:\n" + bodies, LOCAL)
+        await service.graphs.validate("name: g\nnodes:\n" + bodies, LOCAL)
 
 
 def test_json_is_read_as_well_as_yaml() -> None:

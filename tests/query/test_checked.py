@@ -1,10 +1,10 @@
 """Unchecked text cannot reach a source: only checkers create checked queries, and sources take nothing else."""
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from package_files import trees
 
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import UserError
@@ -13,31 +13,23 @@ from answerable.query.sql.check import checked
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
 
-PACKAGE = Path(__file__).parents[2] / "src" / "answerable"
 
-
-def _trees() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield str(path.relative_to(PACKAGE)), ast.parse(path.read_text())
-
-
-def _kinds(trees: dict[str, ast.Module]) -> dict[str, str]:
+def _kinds() -> dict[str, str]:
     """The subclasses of `CheckedQuery`, with the modules that define them."""
     return {
         node.name: module
-        for module, tree in trees.items()
+        for module, tree in trees("CheckedQuery")
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "CheckedQuery" for base in node.bases)
     }
 
 
 def test_only_the_module_of_a_checker_creates_its_checked_queries() -> None:
-    trees = dict(_trees())
-    kinds = _kinds(trees)
+    kinds = _kinds()
     assert set(kinds) == {"CheckedSql", "CompiledSql", "OperatorSql", "CheckedCypher"}
     created = {
         (module, node.func.id)
-        for module, tree in trees.items()
+        for module, tree in trees(*kinds, "CheckedQuery")
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {*kinds, "CheckedQuery"}
     }
@@ -53,7 +45,7 @@ def test_only_evaluations_run_statements_of_the_operator_as_they_stand() -> None
     """Sources know them only to check their text, once rules apply to whoever asks."""
     named = {
         module
-        for module, tree in _trees()
+        for module, tree in trees("operator")
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         and (

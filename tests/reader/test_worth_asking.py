@@ -124,14 +124,14 @@ def test_what_a_choice_would_answer(rows: list[tuple[object, ...]], brief: str) 
 
 
 def test_a_describing_word_without_a_part_in_the_plan_is_asked_about() -> None:
-    asked = answered_or_asked(Read(best=GOOD), [UnusedPhrase("urban", describes=True)])
+    asked = answered_or_asked(Read(best=GOOD), [UnusedPhrase("urban", describes=True)], CATALOG)
     assert isinstance(asked, Unsure)
     assert asked.question.startswith("“urban” was not understood")
-    assert answered_or_asked(Read(best=GOOD), []) == Read(best=GOOD)
+    assert answered_or_asked(Read(best=GOOD), [], CATALOG) == Read(best=GOOD)
 
 
 def test_any_other_unused_word_keeps_the_answer_from_being_sure() -> None:
-    answered = answered_or_asked(Read(best=GOOD), [UnusedPhrase("live", describes=False)])
+    answered = answered_or_asked(Read(best=GOOD), [UnusedPhrase("live", describes=False)], CATALOG)
     assert isinstance(answered, Read)
     assert answered.best.confidence < 0.85
 
@@ -154,7 +154,7 @@ def test_nobody_is_asked_to_choose_from_one(small_databases: dict[str, SmallData
 )
 def test_another_word_that_is_spelt_alike_is_asked_about(said: str, value: str, asks: bool) -> None:
     best = reading(COUNT, bindings=(Binding(phrase=said, meaning=f"Customer.Country = '{value}'"),))
-    assert isinstance(answered_or_asked(Read(best=best), []), Unsure) == asks
+    assert isinstance(answered_or_asked(Read(best=best), [], CATALOG), Unsure) == asks
 
 
 @pytest.mark.parametrize("question", ["show {}", "{} by type", "{} in 2019", "what about {}?", "list {} and their id"])

@@ -100,7 +100,7 @@ def test_a_plan_asks_each_source_and_combines(answerable: Run, places: Places, t
     ]
     assert [step["kind"] for step in done.json["steps"]] == ["sql", "sql", "sql", "sql", "combine"]
     assert done.json["provenance"]["sources"] == [places.shop, places.crm, places.stock, places.cities]
-    assert done.json["provenance"]["data_source_type"] == "hybrid"
+    assert done.json["provenance"]["data_source_type"] == "sql"
     assert done.json["provenance"]["last_sync"]
     replayed = answerable("replay", done.json["run_id"], "--json")
     assert replayed.json["verdict"] == "same", replayed.out

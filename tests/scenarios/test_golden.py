@@ -19,6 +19,26 @@ def test_every_golden_question_is_answered_right(answerable: Run) -> None:
     assert set(report["results"][0]) == {"id", "outcome", "offered", "unanswerable", "code", "reason"}
 
 
+def test_every_golden_question_about_okta_is_answered_right(answerable: Run) -> None:
+    report = answerable("eval", "okta", "--json").json
+    assert [result["id"] for result in report["results"] if result["outcome"] != "correct"] == []
+    assert report["cases"] >= 43
+
+
+def test_the_demo_of_okta_syncs_and_answers(answerable: Run) -> None:
+    answers = answerable("demo", "okta", "--users", "14", "--json").json
+    members, logged_in, factors, access, why, admins, changes = answers
+    assert [answer["status"] for answer in answers] == ["done"] * 7
+    names = {"name", "group", "application"}
+    assert names <= {column["name"] for column in members["columns"]}
+    assert "last_login" in {column["name"] for column in logged_in["columns"]}
+    for answer in (members, factors, access, why, changes):
+        assert answer["rows"], answer["text"]
+    assert admins["provenance"]["data_source_type"] == "sql"
+    # once more: what the last demo left is replaced
+    assert answerable("demo", "okta", "--users", "14", "--json").code == 0
+
+
 def test_the_demo_shows_question_plan_code_table_and_provenance(answerable: Run) -> None:
     done = answerable("demo", "--no-serve")
     assert done.code == 0

@@ -40,7 +40,7 @@ def test_a_program_works_on_the_tables_that_it_names(answerable: Run, sales: Pat
     assert [row[0] for row in done.json["rows"]] == ["East", "North", "South"]
     assert [step["kind"] for step in done.json["steps"]] == ["sql", "sql", "python"]
     assert done.json["steps"][-1]["sandbox"] == "kernel"
-    assert done.json["provenance"]["data_source_type"] == "hybrid"
+    assert done.json["provenance"]["data_source_type"] == "sql"
 
 
 def test_a_value_is_an_answer_of_one_cell(answerable: Run, sales: Path) -> None:

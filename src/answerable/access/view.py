@@ -77,6 +77,12 @@ class SourceView:
             return HiddenTable(table.name, next(iter(denied.values()), None))
         return VisibleTable(table.name, shown, masks, tuple(rule for rule in rules if rule.rows is not None), denied)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the source is shown as it is, whatever tables it has."""
+        everything = any(rule.allow and not rule.tables and not rule.columns for rule in self.rules)
+        return everything and not any(rule.restricts or rule.rows is not None for rule in self.rules)
+
     def check_names(self, tables: Mapping[str, Table]) -> None:
         """Refuses to go on if a rule hides something that is not there: it was renamed, perhaps, and would be shown
         under its new name."""
@@ -173,7 +179,12 @@ def view_of(policy: AccessPolicy, principal: Principal, listed: ListedPerson | N
         )
     roles = frozenset(user.roles) | ((principal.roles | listed.roles) & policy.roles.keys())
     attributes = {**listed.attributes, **{name: tuple(values) for name, values in user.attributes.items()}}
-    actions = frozenset(action for role in roles for action in policy.roles[role].actions)
+    actions = frozenset(
+        action
+        for role in roles
+        for action in policy.roles[role].actions
+        if principal.scopes is None or action in principal.scopes
+    )
     rules = tuple(rule for rule in policy.rules if rule.is_for(principal.user, roles))
     return AccessView(str(principal.user), roles, actions, rules, attributes, policy.contact)
 

@@ -8,9 +8,19 @@ doubtful is said in the answer. If this step fails, the answer is shown without 
 from collections.abc import Awaitable, Callable, Mapping
 
 from answerable.agents.dependencies import AgentDependencies
-from answerable.agents.model_descriptors import WRITE_COMBINE, WRITE_PYTHON, WRITE_SQL, AdviceConfig, WriteConfig
+from answerable.agents.model_descriptors import (
+    WRITE_API,
+    WRITE_COMBINE,
+    WRITE_CYPHER,
+    WRITE_PYTHON,
+    WRITE_SQL,
+    AdviceConfig,
+    WriteConfig,
+)
 from answerable.agents.review import Reviewer
+from answerable.agents.write_api import write_api
 from answerable.agents.write_combine import write_combine
+from answerable.agents.write_cypher import write_cypher
 from answerable.agents.write_steps import write_python, write_sql
 from answerable.core.errors import AnswerableError
 from answerable.core.ids import NodeId
@@ -23,8 +33,10 @@ from answerable.engine.steps.understand import Question
 _Writer = Callable[[WriteConfig, Mapping[NodeId, Produced], Step, AgentDependencies], Awaitable[Produced]]
 _WRITERS: Mapping[str, _Writer] = {
     WRITE_SQL.name: write_sql,
+    WRITE_CYPHER.name: write_cypher,
     WRITE_COMBINE.name: write_combine,
     WRITE_PYTHON.name: write_python,
+    WRITE_API.name: write_api,
 }
 
 
@@ -67,6 +79,8 @@ class FormatStep:
             question=config.question,
             source=config.source,
             today=config.today,
+            api=answer.api,
+            partial=answer.incomplete,
             evidence=f"An earlier program: {answer.code}\nWhat speaks against it: {evidence}",
         )
         try:

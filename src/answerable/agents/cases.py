@@ -5,6 +5,9 @@
       task: Revenue per region in 2025, highest first.           the task of a writer
       rows: {sales: SELECT …}                                    the rows of earlier steps, by the step's name
       expect: {kind: table, says: [North], same_rows: SELECT …}
+    - id: badges_of_members
+      api: {paths: ["/people/{id}/badges"], replies: {/people/1/badges: [{badge: gold}]}}     an API named `directory`
+      graph: ["CREATE NODE TABLE …", …]                          a small graph that is asked in place of the source
     - id: angry_customer
       inputs: {message: Where is my parcel?}                     of an agent that is asked by its name
       expect: {reply: {mood: angry}}
@@ -36,6 +39,8 @@ from answerable.engine.steps.present import MODEL, Confidence, Presentation
 from answerable.engine.steps.understand import Question, UnderstandStep
 from answerable.models.tape import Exchange
 
+CASE_API = "directory"
+"""The name under which a case calls its API."""
 CASES, TRANSCRIPTS = "cases.yaml", "transcripts"
 _FOUND = "found"
 T = TypeVar("T")
@@ -48,11 +53,22 @@ class Expected(Frozen):
     says: tuple[str, ...] = ()
     """Words that must occur in its text, choices, column headers or remarks, in any case."""
     never_says: tuple[str, ...] = ()
+    rows: tuple[tuple[Json, ...], ...] | None = None
+    """The rows that it must have, in any order."""
     same_rows: str | None = None
     """A query whose rows the answer must have."""
     reply: Mapping[str, Json] = {}
     """Fields that the reply of an agent that is asked by its name must have, with their values."""
     confidence: Confidence | None = None
+
+
+class CaseApi(Frozen):
+    """An API that replies as written here."""
+
+    paths: tuple[str, ...]
+    """What may be asked for, with names in braces."""
+    replies: Mapping[str, Json]
+    """By the path that was asked for; any other is not found."""
 
 
 class AgentCase(Frozen):
@@ -64,6 +80,11 @@ class AgentCase(Frozen):
     today: date = date(2025, 12, 31)
     task: str = ""
     rows: Mapping[str, str] = {}
+    entity: str | None = None
+    operation: str | None = None
+    api: CaseApi | None = None
+    graph: tuple[str, ...] = ()
+    """Statements that write the graph that is asked; empty if the case asks `source`."""
     expect: Expected
 
 
@@ -161,7 +182,15 @@ def _question(case: AgentCase) -> Question:
 def _written(agent: str, case: AgentCase) -> Graph:
     """The steps that fetch the rows of the case, and one that the agent writes."""
     tool = tool_written_by(agent, over_rows=bool(case.rows))
-    step = PlanStep(id=_FOUND, tool=tool, context=case.task, after=tuple(case.rows))
+    step = PlanStep(
+        id=_FOUND,
+        tool=tool,
+        context=case.task,
+        after=tuple(case.rows),
+        entity=case.entity,
+        operation=case.operation,
+        api=CASE_API if case.api is not None else None,
+    )
     return plan_graph(_plan(case, step), case.source)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from answerable.agents.federation import SourceLookup
+from answerable.agents.reachable_apis import ReachableApis
 from answerable.agents.readers import Readers
 from answerable.agents.run_policy import RunPolicy
 from answerable.agents.runtime import Agents
@@ -29,6 +30,7 @@ class AgentDependencies:
     cypher: CypherStep
     combine: CombineStep
     python: PythonStep
+    apis: ReachableApis
     store: Store
     clock: Clock
     share_rows: bool

@@ -5,6 +5,7 @@
       - {id: invoices, tool: sql, source: billing, code: "SELECT customer_id, paid_late FROM invoices"}
       - {id: customers, tool: sql, source: crm, code: "SELECT id, name FROM customers"}
       - {id: late, tool: python, after: [invoices, customers], code: "result = …"}
+      - {id: notes, tool: api, api: helpdesk, entity: notes, operation: list, after: [late], context: Notes of each id}
 
 A step without `code` is written by a model from its `context`. Steps that do not wait for each other run side by side.
 The last one gives the answer unless `answer` names another.
@@ -17,21 +18,30 @@ from typing import Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from answerable.agents.model_descriptors import WRITE_COMBINE, WRITE_PYTHON, WRITE_SQL, WriteConfig
+from answerable.agents.model_descriptors import (
+    WRITE_API,
+    WRITE_COMBINE,
+    WRITE_CYPHER,
+    WRITE_PYTHON,
+    WRITE_SQL,
+    WriteConfig,
+)
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
 from answerable.core.validation import first_problem
 from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.steps.combine import CombineConfig, CombineStep
+from answerable.engine.steps.cypher import CypherConfig, CypherStep
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.present import Presentation, PresentStep
 from answerable.engine.steps.python import PythonConfig, PythonStep
 from answerable.engine.steps.sql import SqlConfig, SqlStep
 from answerable.query.plan import QueryPlan
 
-Tool = Literal["sql", "combine", "python"]
-"""`sql` asks a source; `combine` joins the rows of earlier steps by SQL; `python` is a program over them."""
+Tool = Literal["sql", "cypher", "combine", "python", "api"]
+"""`sql` and `cypher` ask a source; `combine` joins the rows of earlier steps by SQL; `python` is a program over them;
+`api` is a program that calls an API, with ids from the rows of earlier steps or without."""
 ANSWER = NodeId("answer")
 MOST_STEPS = 50
 
@@ -52,8 +62,14 @@ class PlanStep(Frozen):
     """The steps whose rows this step uses."""
     critical: bool = True
     """Whether the run fails if this step fails. If False, the other steps go on without its rows."""
+    entity: str | None = None
+    """What the rows are about, in the words of the data: `users`, `orders`."""
+    operation: str | None = None
+    """What is done with it: `list`, `get`, `search`, `count`."""
     api: str | None = None
-    """The configured API that a program may read."""
+    """The API that a program may read: one of the settings, or a source that is an API."""
+    partial: bool = False
+    """Whether some rows are better than none: calls of the API that fail are left out and counted."""
     reasoning: str | None = None
 
     @field_validator("id")
@@ -70,6 +86,10 @@ class PlanStep(Frozen):
             raise ValueError(f"the step {self.id!r} has a `query` where none can be")
         if self.code is None and self.query is None and not self.context:
             raise ValueError(f"the step {self.id!r} needs `code`, or `context` for a model to write it from")
+        if self.tool == "api" and self.api is None:
+            raise ValueError(f"the step {self.id!r} needs `api`: the name of the API that it calls")
+        if self.partial and self.api is None:
+            raise ValueError(f"the step {self.id!r} calls no API, so it cannot be `partial`")
         return self
 
 
@@ -177,8 +197,16 @@ def _config(step: PlanStep, plan: ExecutionPlan, source: str, mended: bool) -> F
             source=step.source or source,
             today=plan.today,
             draft=step.code,
+            entity=step.entity,
+            operation=step.operation,
+            api=step.api,
+            partial=step.partial,
         )
     return _TOOLS[step.tool].config(step, source)
+
+
+def _program(step: PlanStep) -> PythonConfig:
+    return PythonConfig(code=step.code or "", api=step.api, partial=step.partial)
 
 
 _TOOLS: Mapping[Tool, _PlanTool] = {
@@ -187,12 +215,18 @@ _TOOLS: Mapping[Tool, _PlanTool] = {
         WRITE_SQL,
         lambda step, source: SqlConfig(source=step.source or source, sql=step.code, plan=step.query),
     ),
+    "cypher": _PlanTool(
+        CypherStep.descriptor,
+        WRITE_CYPHER,
+        lambda step, source: CypherConfig(source=step.source or source, cypher=step.code, plan=step.query),
+    ),
     "combine": _PlanTool(CombineStep.descriptor, WRITE_COMBINE, lambda step, _: CombineConfig(sql=step.code or "")),
     "python": _PlanTool(
         PythonStep.descriptor,
         WRITE_PYTHON,
-        lambda step, _: PythonConfig(code=step.code or "", api=step.api),
+        lambda step, _: _program(step),
     ),
+    "api": _PlanTool(PythonStep.descriptor, WRITE_API, lambda step, _: _program(step)),
 }
 """The step kinds that a plan can use. A new one is a row here and a name of `Tool`."""
 

@@ -17,12 +17,14 @@ from answerable.agents.data_text import as_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import by_label
 from answerable.agents.prompt_context import frame_text, schema_links, tables_text
+from answerable.agents.query_text import CYPHER
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.ids import NodeId
 from answerable.core.values import FrameRef
 from answerable.engine.steps.base import OutputSink
 from answerable.engine.steps.combine import CombineConfig
+from answerable.engine.steps.cypher import CypherConfig
 from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Question
@@ -64,7 +66,7 @@ class Looks:
     def tools(self) -> list[Callable[..., Any]]:
         async def search_schema(words: str) -> str:
             """Tables and columns whose names or values match these words, with types, examples and joins."""
-            return await self.look("search_schema", lambda: self._search(words))
+            return await self.look("search_schema", lambda: self.search(words))
 
         async def column_values(table: str, column: str, contains: str = "") -> str:
             """Values of a column with the number of their rows, the most frequent first; only those with this text in
@@ -72,7 +74,7 @@ class Looks:
             return await self.look("column_values", lambda: self._values(table, column, contains))
 
         async def probe(sql: str) -> str:
-            """Runs one SELECT statement and shows its first 20 rows, to find out how something is stored."""
+            """Runs one query in the language of the source and shows its first 20 rows, to learn how it is stored."""
             return await self.look("probe", lambda: self._probe(sql))
 
         async def earlier_rows(name: str, first: int = 1) -> str:
@@ -132,7 +134,8 @@ class Looks:
             first=first,
         )
 
-    async def _search(self, words: str) -> str:
+    async def search(self, words: str) -> str:
+        """Tables and columns whose names or values match the words."""
         dependencies, principal = self._dependencies, self._context.principal
         texts = []
         for label, name in by_label(self._question).items():
@@ -143,16 +146,7 @@ class Looks:
         return "\n".join(texts)
 
     async def _values(self, table: str, column: str, contains: str) -> str:
-        value = ColumnRef(table=table, column=column)
-        plan = QueryPlan(
-            entity=table,
-            select=(SelectItem(expr=value, label=column), SelectItem(expr=Aggregate(function="count"), label="rows")),
-            where=TextMatch(left=value, how="contains", pattern=contains) if contains else None,
-            group_by=(value,),
-            order_by=(OrderItem(expr=Aggregate(function="count"), descending=True), OrderItem(expr=value)),
-            limit=_VALUES,
-        )
-        found = await self.query_plan(plan)
+        found = await self.query_plan(values_plan(table, column, contains))
         return await self.seen("values", found.frame)
 
     async def _probe(self, sql: str) -> str:
@@ -160,7 +154,8 @@ class Looks:
 
         if not self._question.sources:
             source = await self._dependencies.sources.get(self._question.source, self._context.principal)
-            sql = checked(sql, await source.describe(), max_rows=ROWS_SEEN).text
+            catalog = await source.describe()
+            sql = sql if catalog.dialect == CYPHER else checked(sql, catalog, max_rows=ROWS_SEEN).text
         return await self.seen("probe", (await self.query(sql)).frame)
 
     async def _more_rows(self, name: str, first: int) -> str:
@@ -179,9 +174,26 @@ class Looks:
         return combined
 
     async def _ask(self, config: SqlConfig) -> Produced:
+        principal = self._context.principal
+        if config.sql is not None and await self._dependencies.cypher.asks(config.source, principal):
+            written = CypherConfig(source=config.source, cypher=config.sql)
+            return await self._dependencies.cypher.query(written, principal, lambda code: self._output("code", code))
         return await self._dependencies.sql.query(
             config, self._context.principal, lambda code: self._output("code", code)
         )
+
+
+def values_plan(table: str, column: str, contains: str = "") -> QueryPlan:
+    """The most frequent values of a column with the number of their rows."""
+    value = ColumnRef(table=table, column=column)
+    return QueryPlan(
+        entity=table,
+        select=(SelectItem(expr=value, label=column), SelectItem(expr=Aggregate(function="count"), label="rows")),
+        where=TextMatch(left=value, how="contains", pattern=contains) if contains else None,
+        group_by=(value,),
+        order_by=(OrderItem(expr=Aggregate(function="count"), descending=True), OrderItem(expr=value)),
+        limit=_VALUES,
+    )
 
 
 def reason_of(error: Exception) -> str:

@@ -7,8 +7,10 @@ A program that a model writes is recorded as a step of the kind that it `writes`
 from collections.abc import Mapping
 from datetime import date
 
+from answerable.agents.tool_arguments import ToolConfig
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.combine import CombineStep
+from answerable.engine.steps.cypher import CypherStep
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
@@ -26,6 +28,14 @@ class WriteConfig(Frozen):
     """A program that was written already. It runs first, and a model writes another only if it fails."""
     evidence: str | None = None
     """Why an earlier program for the same task was wrong."""
+    entity: str | None = None
+    """What the rows are about, as the plan says it: `users`."""
+    operation: str | None = None
+    """What is done with it: `list`, `get`, `search`."""
+    api: str | None = None
+    """The API that the program reads; None for a program that reads none."""
+    partial: bool = False
+    """Whether the program goes on without the rows of calls that fail."""
 
 
 class AdviceConfig(Frozen):
@@ -67,6 +77,15 @@ WRITE_SQL = StepDescriptor(
     writes=SqlStep.descriptor.name,
     agent="write_sql",
 )
+WRITE_CYPHER = StepDescriptor(
+    name="write_cypher",
+    config=WriteConfig,
+    produces="rows",
+    rows_from="source",
+    language=CypherStep.descriptor.language,
+    writes=CypherStep.descriptor.name,
+    agent="write_cypher",
+)
 WRITE_COMBINE = StepDescriptor(
     name="write_combine",
     config=WriteConfig,
@@ -85,6 +104,15 @@ WRITE_PYTHON = StepDescriptor(
     writes=PythonStep.descriptor.name,
     agent="write_python",
 )
+WRITE_API = StepDescriptor(
+    name="write_api",
+    config=WriteConfig,
+    produces="rows",
+    rows_from="steps",
+    language=PythonStep.descriptor.language,
+    writes=PythonStep.descriptor.name,
+    agent="write_api",
+)
 # The rows are there without advice, so a model that fails here must not fail the answer.
 FORMAT = StepDescriptor(
     name="format",
@@ -96,3 +124,5 @@ FORMAT = StepDescriptor(
     fallback={"findings": ["The model could not check this answer and put it into words."]},
 )
 AGENT = StepDescriptor(name="agent", config=AgentConfig, title="Ask an agent", produces="value", looks_into_source=True)
+TOOL = StepDescriptor(name="tool", config=ToolConfig, title="Look", produces="value", looks_into_source=True)
+"""Asks no model, but shares the looks of those that do, which load slowly."""

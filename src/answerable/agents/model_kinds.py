@@ -11,7 +11,10 @@ from answerable.agents.model_descriptors import (
     FORMAT,
     PREPLAN,
     REACT,
+    TOOL,
+    WRITE_API,
     WRITE_COMBINE,
+    WRITE_CYPHER,
     WRITE_PYTHON,
     WRITE_SQL,
 )
@@ -23,10 +26,13 @@ _KINDS = (
     (PREPLAN, "preplan_step", "PreplanStep"),
     (REACT, "react_step", "ReactStep"),
     (WRITE_SQL, "write_steps", "WriteSqlStep"),
+    (WRITE_CYPHER, "write_cypher", "WriteCypherStep"),
     (WRITE_COMBINE, "write_combine", "WriteCombineStep"),
     (WRITE_PYTHON, "write_steps", "WritePythonStep"),
+    (WRITE_API, "write_api", "WriteApiStep"),
     (FORMAT, "advice_step", "FormatStep"),
     (AGENT, "agent_step", "AgentStep"),
+    (TOOL, "tool_step", "ToolStep"),
 )
 """Descriptor, module and class of each kind."""
 DESCRIPTORS = tuple(descriptor for descriptor, _, _ in _KINDS)

@@ -1,5 +1,6 @@
 """The planner's side of routing: a model plans the steps, and the graph gets further steps that check the answer."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from answerable.agents.data_text import optional_data
@@ -9,13 +10,13 @@ from answerable.agents.federation import by_label, reading_plan
 from answerable.agents.looks import Looks, reason_of
 from answerable.agents.model_descriptors import FORMAT, AdviceConfig
 from answerable.agents.prompt_context import earlier_frames, question_context
+from answerable.agents.query_text import CYPHER, check_query
 from answerable.agents.reader_graphs import best_of
-from answerable.agents.replies import Planned
+from answerable.agents.replies import Planned, PlannedStep
 from answerable.agents.runtime import Mistake
 from answerable.agents.situation import Situation
-from answerable.agents.write_steps import check_sql
 from answerable.core.context import RunContext
-from answerable.core.errors import AnswerableError
+from answerable.core.errors import AnswerableError, UserError
 from answerable.core.ids import NodeId
 from answerable.engine.graph import Graph
 from answerable.engine.steps.base import OutputSink
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from answerable.query.merged import Merged
 
 SECOND = NodeId("second_opinion")
+API = "api"
+"""The tool of steps that call an API."""
 
 
 async def plan(
@@ -36,42 +39,73 @@ async def plan(
     question = situation.question
     best = best_of(situation.reply) if situation.reply is not None else None
     prompt = await question_context(question, situation.conversation, best, dependencies, context.principal)
+    apis = await dependencies.apis.by_label(question, context.principal)
 
     async def check(planned: Planned) -> None:
         if planned.ask and question.force:
             raise Mistake("the user wants no question back; plan the meaning that is the most likely")
         if not planned.steps:
             return
-        names = by_label(question)
-        # With a single source a step need not name it; with several, a guess could ask the wrong one.
-        known = {None, *names} if len(names) == 1 else set(names)
-        wrong = next((step for step in planned.steps if asks_source(step.tool) and step.source not in known), None)
-        if wrong is not None:
-            raise Mistake(f"step {wrong.id}: there is no source {wrong.source!r}; there is {', '.join(names)}")
+        for step in planned.steps:
+            _require_known(step, list(by_label(question)), list(apis))
         try:
-            plan_graph(_execution_plan(question, planned, question.text), question.source)
+            plan_graph(_execution_plan(question, planned, question.text, apis), question.source)
             for step in planned.steps:
-                if asks_source(step.tool) and step.code.strip():
-                    source = names.get(step.source or "", question.source)
-                    await check_sql(step.code, await dependencies.sources.get(source, context.principal))
+                await _check_code(step, question, dependencies, context)
         except (AnswerableError, ValueError) as error:  # ValueError: pydantic, for an id that is no name
             raise Mistake(reason_of(error)) from error
 
-    variables = {**prompt, "libraries": dependencies.python.libraries(), "hint": optional_data(question.hint)}
+    variables = {
+        **prompt,
+        "libraries": dependencies.python.libraries(),
+        "apis": await dependencies.apis.overview(question, context.principal),
+        "hint": optional_data(question.hint),
+    }
     looks = Looks(question, dependencies, context, output, earlier=earlier_frames(situation.conversation))
     return await dependencies.agents.ask("plan", variables, Planned, context, output, tools=looks.tools(), check=check)
 
 
-def execution_plan(situation: Situation) -> ExecutionPlan:
+def _require_known(step: PlannedStep, sources: Sequence[str], apis: Sequence[str]) -> None:
+    """Raises a `Mistake` for a source or an API that is not there."""
+    if not asks_source(step.tool) and step.tool != API:
+        return
+    what, names = ("API", apis) if step.tool == API else ("source", sources)
+    # With a single one a step need not name it; with several, a guess could ask the wrong one.
+    if step.source not in names and not (len(names) == 1 and step.source is None):
+        raise Mistake(f"step {step.id}: there is no {what} {step.source!r}; there is {', '.join(names) or 'none'}")
+
+
+async def _check_code(
+    step: PlannedStep, question: Question, dependencies: AgentDependencies, context: RunContext
+) -> None:
+    """Checks the query of a step as it would run. Ids of earlier steps are not there yet: none stand in for them."""
+    if not asks_source(step.tool):
+        return
+    name = by_label(question).get(step.source or "", question.source)
+    source = await dependencies.sources.get(name, context.principal)
+    speaks_cypher = source.languages[0] == CYPHER
+    if (step.tool == CYPHER) != speaks_cypher:
+        tool = "cypher" if speaks_cypher else "sql"
+        raise UserError(f"step {step.id}: the source {step.source or ''} is asked with the tool {tool}")
+    if code := step.code.strip():
+        if not speaks_cypher and step.after:
+            from answerable.query.sql.earlier_ids import named_ids, with_ids
+
+            dialect = source.languages[0]
+            code = with_ids(code, dialect, dict.fromkeys(named_ids(code, dialect, step.after), ()))
+        await check_query(code, source)
+
+
+def execution_plan(situation: Situation, apis: Mapping[str, str]) -> ExecutionPlan:
     question, planned = situation.question, situation.planned
     assert planned is not None
     # The models that write the steps do not see the conversation. The planner's reasoning says what a follow-up means.
     follows = situation.conversation.last is not None and planned.reasoning
     text = f"{question.text} ({planned.reasoning})" if follows else question.text
-    return _execution_plan(question, planned, text)
+    return _execution_plan(question, planned, text, apis)
 
 
-def planned_graph(situation: Situation, merged: "Merged | None") -> Graph:
+def planned_graph(situation: Situation, merged: "Merged | None", apis: Mapping[str, str]) -> Graph:
     """The steps of the model's plan, its presentation, and the steps that check or word the answer."""
     planned = situation.planned
     assert planned is not None
@@ -84,7 +118,7 @@ def planned_graph(situation: Situation, merged: "Merged | None") -> Graph:
         second_opinion=SECOND if opinion is not None else None,
         opinion_is_sure=isinstance(situation.reply, Read),
     )
-    return _with_advice(execution_plan(situation), situation.question.source, presentation, opinion)
+    return _with_advice(execution_plan(situation, apis), situation.question.source, presentation, opinion)
 
 
 def _second_opinion(situation: Situation, merged: "Merged | None") -> PlanStep | None:
@@ -94,7 +128,9 @@ def _second_opinion(situation: Situation, merged: "Merged | None") -> PlanStep |
     return steps[0] if len(steps) == 1 else None
 
 
-def _execution_plan(question: Question, planned: Planned, text: str) -> ExecutionPlan:
+def _execution_plan(question: Question, planned: Planned, text: str, apis: Mapping[str, str]) -> ExecutionPlan:
+    """`apis`: the APIs that steps may call, by the name that the model knows."""
+    only = next(iter(apis.values()), None)
     steps = tuple(
         PlanStep(
             id=step.id,
@@ -106,6 +142,10 @@ def _execution_plan(question: Question, planned: Planned, text: str) -> Executio
             code=(step.code.strip() or None) if asks_source(step.tool) else None,
             after=tuple(step.after),
             critical=step.critical,
+            entity=step.entity or None,
+            operation=step.operation or None,
+            api=apis.get(step.source or "", only) if step.tool == API else None,
+            partial=step.partial and step.tool == API,
             reasoning=step.reasoning or None,
         )
         for step in planned.steps

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from answerable.agents.data_text import as_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import by_label
+from answerable.agents.query_text import CYPHER
 from answerable.agents.reader_graphs import FAIRLY_SURE
 from answerable.answers.answer import Answer
 from answerable.answers.capsule import CapsuleBody, read_capsule
@@ -189,7 +190,7 @@ def tables_text(found: SchemaLinks, *, share_rows: bool, room: int = TABLE_TOKEN
     catalog, parts, named, used = found.catalog, [], [], 0
     for place, name in enumerate(found.tables):
         table = catalog.table(name)
-        text = _table(table, share_rows) if table else ""
+        text = _description(table, catalog, share_rows) if table else ""
         most = room if place < found.touched or not found.touched else min(room, spare)
         if not text or used + likely(text) > most:
             named.append(name)
@@ -198,7 +199,8 @@ def tables_text(found: SchemaLinks, *, share_rows: bool, room: int = TABLE_TOKEN
         parts.append(text)
     # A join with a table that is only named could not be written: its columns are not shown.
     shown = set(found.tables) - set(named)
-    parts += [_relationship(each) for each in catalog.relationships if {each.from_table, each.to_table} <= shown]
+    joins = catalog.relationships if catalog.dialect != CYPHER else ()  # patterns of a graph follow its relationships
+    parts += [_relationship(each) for each in joins if {each.from_table, each.to_table} <= shown]
     parts += [
         f"measure {as_data(m.name)} of {as_data(m.table)} = {as_data(m.expression)}{_note(m.description)}"
         for m in catalog.measures
@@ -217,6 +219,23 @@ def _names_of(tables: Sequence[str]) -> list[str]:
         listed.append(name)
     more = f" and {len(tables) - len(listed)} more" if len(listed) < len(tables) else ""
     return [f"also there, not described: {', '.join(listed)}{more}"]
+
+
+def _description(table: Table, catalog: Catalog, share_rows: bool) -> str:
+    return _node_or_relationship(table, share_rows) if catalog.dialect == CYPHER else _table(table, share_rows)
+
+
+def _node_or_relationship(table: Table, share_rows: bool) -> str:
+    """A table of a graph as Cypher sees it. The keys of the nodes that a relationship connects are no properties."""
+    count = f", {table.row_count:,} of them" if table.row_count is not None else ""
+    called = f"{_names(table.label, table.synonyms)}{_note(table.description)}"
+    ends = [f"({as_data(each.from_table)})-[]->({as_data(each.to_table)})" for each in table.connections]
+    keys = {end for each in table.connections for end in (each.from_column, each.to_column)}
+    key = f", key {', '.join(map(as_data, table.primary_key))}" if table.primary_key else ""
+    kind = "relationship" if ends else "node"
+    head = f"{kind} {as_data(table.name)}{' from ' + ' or '.join(ends) if ends else ''}{count}{key}{called}"
+    stored = [column for column in table.columns if column.name not in keys]
+    return "\n".join([head, *(f"  {_column(column, share_rows)}" for column in stored)])
 
 
 def _table(table: Table, share_rows: bool) -> str:
@@ -407,11 +426,14 @@ async def sources_context(question: Question, dependencies: AgentDependencies, p
     found = await schema_links_by_source(question, dependencies, principal)
     schemas = schema_texts(found, share_rows=dependencies.share_rows)
     tables = [
-        f"source {as_data(label)}, in the SQL of {found[label].catalog.dialect}\n{schema}"
-        for label, schema in schemas.items()
+        f"source {as_data(label)}, {_language(found[label].catalog)}\n{schema}" for label, schema in schemas.items()
     ]
     tables.append(await links_between_sources(question, dependencies, principal))
     return "\n".join(filter(None, tables)), known_values_text(found, share_rows=dependencies.share_rows)
+
+
+def _language(catalog: Catalog) -> str:
+    return "a graph, in Cypher" if catalog.dialect == CYPHER else f"in the SQL of {catalog.dialect}"
 
 
 async def schema_links_by_source(

@@ -14,6 +14,7 @@ from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import by_label
 from answerable.agents.looks import Looks, reason_of
 from answerable.agents.prompt_context import schema_links, shared_cell, tables_text
+from answerable.agents.query_text import CYPHER, checked_text
 from answerable.agents.replies import Reviewed, Verification
 from answerable.agents.runtime import Mistake
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, UserError
@@ -50,7 +51,7 @@ class Review:
         return " ".join([*checks, *self.reply.concerns])
 
     def advice(self) -> Advice:
-        words = {"prose": self.reply.text or None, "headers": self.reply.headers}
+        words = {"prose": self.reply.text or None, "format": self.reply.format.requested()}
         return verdict(self.results, self.reply.concerns).model_copy(update=words)
 
 
@@ -84,6 +85,9 @@ class Reviewer:
 
         # A single wrong check is left out; only if none can be used, the model is asked to correct them.
         async def check(reply: Reviewed) -> None:
+            if unknown := reply.format.requested().unknown_columns(rows.columns):
+                there = ", ".join(column.name for column in rows.columns)
+                raise Mistake(f"the format names {unknown[0]!r}, and the rows have the columns {there}")
             problems = [problem for each in reply.checks if (problem := _problem(each, rows))]
             if problems and len(problems) == len(reply.checks):
                 raise Mistake(problems[0])
@@ -118,25 +122,26 @@ class Reviewer:
         return result
 
     async def _says_something(self, sql: str, tables: set[str], program: str) -> bool:
-        from answerable.query.sql.check import checked
-
         source = await self._dependencies.sources.get(self._question.source, self._context.principal)
-        query = checked(sql, await source.describe())
+        query = checked_text(sql, await source.describe())
         # The program is shown as the checker wrote it, so the check is compared in the same form.
         return is_independent(query.text, query.tables, program, tables)
 
     async def _tables_read(self, programs: Mapping[NodeId, Produced]) -> dict[str, frozenset[str]]:
         """The tables of each source that the programs read, by the source's label."""
-        from answerable.query.sql.check import checked
-
         labels = {name: label for label, name in by_label(self._question).items()}
         read: dict[str, frozenset[str]] = {}
         for each in programs.values():
-            if each.language != "sql" or each.inputs or len(each.sources) != 1 or each.sources[0] not in labels:
+            if (
+                each.language not in ("sql", CYPHER)
+                or each.inputs
+                or len(each.sources) != 1
+                or each.sources[0] not in labels
+            ):
                 continue
             source = await self._dependencies.sources.get(each.sources[0], self._context.principal)
             try:
-                tables = checked(each.code, await source.describe()).tables
+                tables = checked_text(each.code, await source.describe()).tables
             except AnswerableError:
                 continue  # its text is that of a plan in another dialect; the other programs still tell their tables
             label = labels[each.sources[0]]

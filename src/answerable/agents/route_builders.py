@@ -299,10 +299,11 @@ async def cannot_tell(situation: Situation, _: RouteContext) -> RoutedGraph:
     return RoutedGraph(cannot_tell_graph(situation.question.text, reason))
 
 
-async def shown_plan(situation: Situation, _: RouteContext) -> RoutedGraph:
+async def shown_plan(situation: Situation, route_context: RouteContext) -> RoutedGraph:
     from answerable.agents.planner import execution_plan
 
-    return RoutedGraph(shown_graph(execution_plan(situation), mind=MODEL))
+    apis = await _apis(situation, route_context)
+    return RoutedGraph(shown_graph(execution_plan(situation, apis), mind=MODEL))
 
 
 async def planned_steps(situation: Situation, route_context: RouteContext) -> RoutedGraph:
@@ -310,4 +311,10 @@ async def planned_steps(situation: Situation, route_context: RouteContext) -> Ro
 
     assert situation.planned is not None
     merged = await route_context.dependencies.readers.merged(situation.question, route_context.context.principal)
-    return RoutedGraph(planned_graph(situation, merged), situation.planned.reasoning or None)
+    graph = planned_graph(situation, merged, await _apis(situation, route_context))
+    return RoutedGraph(graph, situation.planned.reasoning or None)
+
+
+async def _apis(situation: Situation, route_context: RouteContext) -> dict[str, str]:
+    """The APIs that steps of the plan may call, by the name that a model knows."""
+    return await route_context.dependencies.apis.by_label(situation.question, route_context.context.principal)

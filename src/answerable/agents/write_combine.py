@@ -41,6 +41,7 @@ async def write_combine(
             "dialect": FRAMES_DIALECT,  # the engine that combines rows, whatever the sources speak
             "tables": "\n".join(f"table {frame}" for frame in frame_texts(earlier, dependencies)),
             "values": "",
+            "frames": "",
         }
 
     async def run(reply: WrittenSql) -> Produced | None:

@@ -1,4 +1,5 @@
-"""Kinds `write_sql` and `write_python`: a model writes the program of a step. The program is checked and run.
+"""Kinds `write_sql` and `write_python`: a model writes the program of a step. The program is checked and run. What all
+kinds that write share is here too.
 
 If the program was drafted already, with the plan, the model is asked only if the draft fails. A query is parsed,
 compared with the allow-list and the catalog, and checked by the source before it runs. The types of a Python program
@@ -15,7 +16,8 @@ from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.looks import Looks, reason_of
 from answerable.agents.model_descriptors import WriteConfig
 from answerable.agents.prompt_context import frame_text, schema_links, tables_text, values_text
-from answerable.agents.replies import WrittenPython, WrittenSql
+from answerable.agents.query_text import check_query
+from answerable.agents.replies import WrittenApi, WrittenCypher, WrittenPython, WrittenSql
 from answerable.agents.runtime import Mistake
 from answerable.core.clock import today
 from answerable.core.errors import RefusedError, UserError
@@ -28,7 +30,7 @@ from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Question
 from answerable.sources.base import Source
 
-W = TypeVar("W", WrittenSql, WrittenPython)
+W = TypeVar("W", WrittenSql, WrittenCypher, WrittenPython, WrittenApi)
 
 
 class WriteSqlStep:
@@ -52,44 +54,48 @@ class WritePythonStep:
 
 
 async def write_sql(
-    config: WriteConfig, _: Mapping[NodeId, Produced], step: Step, dependencies: AgentDependencies
+    config: WriteConfig, earlier: Mapping[NodeId, Produced], step: Step, dependencies: AgentDependencies
 ) -> Produced:
-    """The rows of a query that a model writes for one source. It uses no earlier rows."""
+    """The rows of a query that a model writes for one source. Of earlier rows it uses ids at most."""
     source = await dependencies.sources.get(config.source, step.context.principal)
 
     async def prompt_context() -> dict[str, str]:
-        reader = await dependencies.readers.reader(source, step.context.principal)
-        personal, rows = dependencies.share_personal, dependencies.share_rows
-        # Values only for words of the user: words of the task, which a model wrote, match values by chance.
-        links = schema_links(reader, config.question, share_personal=personal)
-        found = schema_links(reader, f"{config.question} {config.task}", share_personal=personal)
-        return {
-            "dialect": source.languages[0],
-            "today": dependencies.readers.today(config.today, reader.catalog).isoformat(),
-            "tables": tables_text(found, share_rows=rows),
-            "values": values_text(replace(links, unknown=()), share_rows=rows),
-        }
+        schema = await schema_context(source, config, step, dependencies)
+        return {"dialect": source.languages[0], "frames": "\n".join(frame_texts(earlier, dependencies)), **schema}
 
     async def run(reply: WrittenSql) -> Produced | None:
         if not reply.sql.strip():
             return None
-        await check_sql(reply.sql, source)
+        written = SqlConfig(source=config.source, sql=reply.sql)
+        query = await dependencies.sql.with_ids(written, earlier, step.context.principal)
+        assert query.sql is not None
+        await check_query(query.sql, source)
         return await dependencies.sql.query(
-            SqlConfig(source=config.source, sql=reply.sql),
+            query,
             step.context.principal,
             lambda code: step.output("code", code),
             step.reporter(),
         )
 
     draft = WrittenSql(sql=config.draft or "")
-    return await produced_by("write_sql", draft, config, {}, step, dependencies, run, prompt_context)
+    return await produced_by("write_sql", draft, config, earlier, step, dependencies, run, prompt_context)
 
 
-async def check_sql(sql: str, source: Source) -> None:
-    """Raises a `UserError` or `RefusedError` with the exact reason for a query that would not run."""
-    from answerable.query.sql.check import checked
-
-    await source.check(checked(sql, await source.describe()))
+async def schema_context(
+    source: Source, config: WriteConfig, step: Step, dependencies: AgentDependencies
+) -> dict[str, str]:
+    """The tables that the task touches, the values that the question names, and the day: for a writer of queries."""
+    reader = await dependencies.readers.reader(source, step.context.principal)
+    personal, rows = dependencies.share_personal, dependencies.share_rows
+    # Values only for words of the user: words of the task, which a model wrote, match values by chance.
+    links = schema_links(reader, config.question, share_personal=personal)
+    about = " ".join(filter(None, (config.question, config.entity, config.task)))
+    found = schema_links(reader, about, share_personal=personal)
+    return {
+        "today": dependencies.readers.today(config.today, reader.catalog).isoformat(),
+        "tables": tables_text(found, share_rows=rows),
+        "values": values_text(replace(links, unknown=()), share_rows=rows),
+    }
 
 
 async def write_python(

@@ -78,6 +78,13 @@ def sample_records(path: Path, count: int = 3) -> tuple[Mapping[str, Json], ...]
     return tuple(dict(zip(names, row, strict=True)) for row in rows(path, 0, count))
 
 
+def different_values(path: Path, column: str, most: int) -> list[Json]:
+    """The different values of a column in the order of their rows, at most this many, as values that JSON can hold."""
+    names = scan(path).collect_schema().names()
+    chosen = scan(path).select(json_form(path).expressions[names.index(column)]).unique(maintain_order=True)
+    return [value for (value,) in chosen.head(most).collect().rows()]
+
+
 def batches(path: Path, size: int = BATCH_ROWS, offset: int = 0) -> Iterator[pl.DataFrame]:
     """The rows from `offset` on in frames of `size` rows; one frame is in memory at a time."""
     frame = scan(path)

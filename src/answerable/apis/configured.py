@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from answerable.apis.broker import Broker
     from answerable.apis.call import RequestRecord
     from answerable.apis.session import ApiSession
+    from answerable.apis.target import ApiTarget
 
 
 class ConfiguredApis:
@@ -27,20 +28,27 @@ class ConfiguredApis:
     def names(self) -> tuple[str, ...]:
         return tuple(self._settings)
 
+    def target(self, api: str) -> "ApiTarget":
+        return self._targets[api]
+
     def session(self, api: str, record: "Callable[[RequestRecord], None]", *, seconds: float) -> "ApiSession":
         return self._broker.session(api, record, seconds=seconds)
 
     @cached_property
-    def _broker(self) -> "Broker":
-        from answerable.apis.broker import Broker
+    def _targets(self) -> "Mapping[str, ApiTarget]":
         from answerable.apis.target import ApiTarget
 
         try:
-            targets = {name: ApiTarget.model_validate(fields) for name, fields in self._settings.items()}
+            return {name: ApiTarget.model_validate(fields) for name, fields in self._settings.items()}
         except ValidationError as error:
             message = f"`apis` in the settings is wrong: {first_problem(error).at('')}."
             raise OperatorError(message, code="settings_invalid") from None
-        return Broker(targets, clock=self._clock)
+
+    @cached_property
+    def _broker(self) -> "Broker":
+        from answerable.apis.broker import Broker
+
+        return Broker(self._targets, clock=self._clock)
 
     async def close(self) -> None:
         if "_broker" in self.__dict__:

@@ -15,6 +15,8 @@ COMMANDS = {
     "doctor": ("answerable.cli.doctor", "Show what this machine offers and where generated code can run."),
     "eval": ("answerable.cli.evaluate", "Measure how many questions are answered right; keep golden cases."),
     "graph": ("answerable.cli.graph", "Check and run graphs of steps and agents."),
+    "identity": ("answerable.cli.identity", "Try identity providers at which people sign in, or simulate one."),
+    "keys": ("answerable.cli.keys", "Make, rotate and revoke keys with which programs ask as somebody."),
     "login": ("answerable.cli.login", "Sign in, and get a token for programs that lasts as long as it is used."),
     "models": ("answerable.cli.models", "Try the language models that are set."),
     "names": ("answerable.cli.names", "Show and change what tables and columns are called and mean."),

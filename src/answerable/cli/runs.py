@@ -75,10 +75,34 @@ def show(run: str, as_json: bool) -> None:
         tell_answer(record.question or "(a query)", answer)
 
 
-@command.command("resume")
+@command.command("pause")
+@click.argument("run")
 @json_option
-def resume(as_json: bool) -> None:
-    """Continue runs that an earlier process left unfinished, and wait for them."""
+def pause(run: str, as_json: bool) -> None:
+    """Have RUN wait until it is resumed. Steps that are under way end first; no other starts."""
+    from answerable.core.ids import RunId
+
+    async def hold(service: "Service", principal: "Principal") -> "RunRecord":
+        await service.runs.pause(RunId(run), principal)
+        return await service.runs.get(RunId(run), principal)
+
+    record = with_service(hold)
+    if as_json:
+        tell_json({"run_id": record.run, "status": record.status})
+    elif record.status == "paused":
+        say(f"{record.run}: paused")
+    else:
+        say(f"{record.run}: pauses once the steps that are under way have ended")
+
+
+@command.command("resume")
+@click.argument("run", required=False)
+@json_option
+def resume(run: str | None, as_json: bool) -> None:
+    """Continue RUN, which was paused, or without RUN the runs that an earlier process left unfinished, and wait."""
+    if run is not None:
+        _resume_paused(run, as_json)
+        return
 
     async def go_on(service: "Service", principal: "Principal") -> int:
         count = await service.runs.resume_patiently(principal)
@@ -90,6 +114,23 @@ def resume(as_json: bool) -> None:
         tell_json({"resumed": count})
     else:
         say(f"{count} continued." if count else "Nothing to continue.")
+
+
+def _resume_paused(run: str, as_json: bool) -> None:
+    from answerable.core.ids import RunId
+
+    async def go_on(service: "Service", principal: "Principal") -> "RunRecord":
+        await service.runs.resume(RunId(run), principal)
+        async for _ in service.runs.events(RunId(run), principal):
+            pass
+        return await service.runs.get(RunId(run), principal)
+
+    with progress("Going on …"):
+        record = with_service(go_on)
+    if as_json:
+        tell_json({"run_id": record.run, "status": record.status})
+    else:
+        say(f"{record.run}: {record.status}")
 
 
 @command.command("cancel")

@@ -33,10 +33,17 @@ def show(as_json: bool) -> None:
 @click.argument("name")
 @click.option("--role", "roles", multiple=True, help="A role of access.yaml.")
 @click.option("--attribute", "attributes", multiple=True, metavar="NAME=VALUE", help="For rules about rows.")
+@click.option("--service", "is_service", is_flag=True, help="NAME is a program, which comes with keys only.")
 @json_option
-def add(name: str, roles: tuple[str, ...], attributes: tuple[str, ...], as_json: bool) -> None:
+def add(name: str, roles: tuple[str, ...], attributes: tuple[str, ...], is_service: bool, as_json: bool) -> None:
     """Let NAME sign in. Prints a link with which they choose a password, once."""
     values = _attributes(attributes)
+    if is_service:
+        added = with_service(
+            lambda service, principal: service.identity.add_service(name, principal, roles=roles, attributes=values)
+        )
+        _tell_user(added, as_json)
+        return
     invitation = with_service(
         lambda service, principal: service.identity.add_user(name, principal, roles=roles, attributes=values)
     )
@@ -88,12 +95,32 @@ def enable(name: str, as_json: bool) -> None:
     _tell_user(with_service(lambda service, principal: service.identity.set_disabled(name, False, principal)), as_json)
 
 
-@command.command("sign-out")
+@command.command("sessions")
 @click.argument("name")
 @json_option
-def sign_out(name: str, as_json: bool) -> None:
-    """End all sessions of NAME."""
-    ended = with_service(lambda service, principal: service.identity.end_all_sessions(principal, user=name))
+def sessions(name: str, as_json: bool) -> None:
+    """List the sessions of NAME, the newest first."""
+    found = with_service(lambda service, principal: service.identity.sessions(principal, user=name))
+    if as_json:
+        tell_json({"sessions": [session.model_dump(mode="json", exclude={"current"}) for session in found]})
+    else:
+        tell_table(
+            (each.session_id, f"since {each.created_at:%Y-%m-%d %H:%M}", f"used {each.used_at:%H:%M}", each.client)
+            for each in found
+        )
+
+
+@command.command("sign-out")
+@click.argument("name")
+@click.option("--session", metavar="ID", help="End only this session.")
+@json_option
+def sign_out(name: str, session: str | None, as_json: bool) -> None:
+    """End all sessions of NAME, or one of them."""
+    if session is not None:
+        with_service(lambda service, principal: service.identity.end_session(session, principal, user=name))
+        ended = 1
+    else:
+        ended = with_service(lambda service, principal: service.identity.end_all_sessions(principal, user=name))
     if as_json:
         tell_json({"user": name, "ended": ended})
     else:
@@ -133,4 +160,6 @@ def _tell_user(user: "UserView", as_json: bool) -> None:
 def _state(user: "UserView") -> str:
     if user.disabled:
         return "disabled"
+    if user.origin == "service":
+        return "a program, with keys"
     return "can sign in" if user.can_sign_in else "has no password yet"

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from pydantic import Field
 
 from answerable.core.values import ColumnType, Frozen, Language, Scalar
+from answerable.core.words import normalise
 
 
 class ValueName(Frozen):
@@ -44,6 +45,11 @@ class Column(Frozen):
     sensitivity: Sensitivity | None = None
     sensitivity_reason: str | None = None
     """Why the column was classed so: its name, its values, or the `semantic.yaml`."""
+
+    def calls(self, value: str, phrase: str) -> bool:
+        """Whether `semantic.yaml` says that people call the value by this phrase."""
+        said = normalise(phrase)
+        return any(name.value == value and said in map(normalise, name.synonyms) for name in self.value_names)
 
 
 class SecretColumn(Frozen):

@@ -38,6 +38,9 @@ class Principal:
     """Whether stores return only what belongs to this person: runs, threads, answers. Set by the doors for everybody
     who signs in; the one person of an installation without identities sees all of the tenant."""
 
+    scopes: frozenset[str] | None = None
+    """The permissions to which a key limits the person; None for all that the person has."""
+
     @property
     def is_at_the_machine(self) -> bool:
         """Whether this is the local user, who can read the files themselves. No access rule applies to them."""
@@ -54,9 +57,10 @@ LOCAL = Principal(HOME_TENANT, UserId("local"))
 """The one person of an installation without identities. Only the doors use it."""
 
 
-def person(user: str, tenant: TenantId = HOME_TENANT) -> Principal:
-    """Somebody who is known by name. What they may see, the access rules say."""
-    return Principal(tenant, UserId(user), own_only=True)
+def person(user: str, tenant: TenantId = HOME_TENANT, *, scopes: frozenset[str] | None = None) -> Principal:
+    """Somebody who is known by name. What they may see, the access rules say. `scopes`: the permissions to which the
+    key that they sent limits them."""
+    return Principal(tenant, UserId(user), own_only=True, scopes=scopes)
 
 
 @dataclass(frozen=True, slots=True)

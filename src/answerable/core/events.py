@@ -31,6 +31,8 @@ class RunStarted(_Event):
     graph: Json
     """The whole graph, so that the run can be continued from its events alone."""
     question: str | None = None
+    taken: Json = None
+    """What a run that was forked takes over from inside the nodes that it begins again: see `engine/taken.py`."""
 
 
 @dataclass(slots=True)
@@ -38,6 +40,14 @@ class RunResumed(_Event):
     """Another process goes on with the run. Stored before it does anything, so of two that try only one succeeds."""
 
     type: ClassVar[str] = "run.resumed"
+
+
+@dataclass(slots=True)
+class RunPaused(_Event):
+    """Somebody has the run wait. Steps that were under way have ended; no other starts until it is resumed."""
+
+    type: ClassVar[str] = "run.paused"
+    by: str
 
 
 @dataclass(slots=True)
@@ -196,6 +206,7 @@ class RunCancelled(_Event):
 Event: TypeAlias = (
     RunStarted
     | RunResumed
+    | RunPaused
     | PlanReady
     | StepStarted
     | StepProgress

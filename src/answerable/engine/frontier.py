@@ -75,6 +75,16 @@ class Frontier:
         """Whether no node runs, and no node will start unless a person decides something."""
         return not self._running and not self._ready and (not self._left or bool(self.held))
 
+    @property
+    def idle(self) -> bool:
+        """Whether no node runs."""
+        return not self._running
+
+    @property
+    def complete(self) -> bool:
+        """Whether every node has ended or was skipped."""
+        return not self._left
+
     def take(self) -> Sequence[Node]:
         """The nodes to start now. They count as running until they finish, fail or are held."""
         # Only now is it certain that awaited events cannot happen: a running node could still cause them.

@@ -21,8 +21,8 @@ Strategy = Literal["sequential", "levels", "eager", "events"]
 """`sequential`: one after the other; `levels`: all of a level, then the next; `eager`: as soon as the inputs are there;
 `events`: like eager, and a node may also wait for a named event."""
 
-Filling = Literal["text", "value", "sql"]
-"""How a template is filled: as text, as a value that keeps its type, or as SQL whose references are literals."""
+Filling = Literal["text", "value", "sql", "cypher"]
+"""How a template is filled: as text, as a value that keeps its type, or as a query whose references are literals."""
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "contains", "empty", "not_empty"]
 Path: TypeAlias = tuple[str | int, ...]
 

@@ -19,6 +19,7 @@ from answerable.core.events import (
     ApprovalDecided,
     ApprovalRequested,
     Event,
+    RunStarted,
     StepFailed,
     StepFinished,
     StepOutput,
@@ -60,6 +61,8 @@ class Past:
     """Whether the approval counts however often the step is started again."""
     until: float | None = None
     """When it goes on without a decision."""
+    key: str | None = None
+    """The idempotency key of its effect, if it was issued by an earlier run that this one was forked from."""
 
 
 class Journal:
@@ -75,13 +78,15 @@ class Journal:
         self.context = context
         self.lease = lease or Lease(context.run, 0)
         """Every write about the run carries the lease, so that the store can refuse a process that has lost it."""
-        self.past: Mapping[NodeId, Past] = _past_by_node(past)
+        self.past: Mapping[NodeId, Past] = past_by_node(past)
         self.signals = [event for event in past if isinstance(event, StepOutput)]
         self.outputs = list(self.signals)
         """All output of steps except streamed text, also from before the run was continued."""
         self.wakes: dict[NodeId, float] = {}
         """When nodes that wait go on without a decision."""
         self.budget: RunBudget | None = None
+        self.pausing = asyncio.Event()
+        """Set when no further step may start, because somebody wants the run to pause."""
         self._active_before = active_seconds(past)
         self._began = clock.monotonic()
         self.listeners = [] if listeners is None else listeners
@@ -254,7 +259,7 @@ def _unwritable(run: RunId, error: BaseException) -> OperatorError:
 
 def asks(events: Sequence[Event], node: NodeId) -> bool:
     """Whether a node waits for a decision."""
-    past = _past_by_node(events).get(node)
+    past = past_by_node(events).get(node)
     return past is not None and past.approval == "asked"
 
 
@@ -270,10 +275,20 @@ def last_question(events: Sequence[Event], node: NodeId) -> tuple[ApprovalReques
     return asked, decided
 
 
-def _past_by_node(events: Sequence[Event]) -> dict[NodeId, Past]:
+def _take_over(past: dict[NodeId, Past], started: RunStarted) -> None:
+    for node, output in started.taken["ended"].items():
+        past[node] = Past(ended=StepFinished(started.run, started.seq, started.at, node, output))
+    for node, open_end in started.taken["open"].items():
+        past[node] = Past(unreported=open_end["unreported"], key=open_end["key"])
+
+
+def past_by_node(events: Sequence[Event]) -> dict[NodeId, Past]:
+    """What the events of a run say about each of its nodes."""
     past: dict[NodeId, Past] = {}
     for event in events:
         match event:
+            case RunStarted() if event.taken is not None:
+                _take_over(past, event)
             case StepFinished() | StepFailed() | StepSkipped():
                 past.setdefault(event.node, Past()).ended = event
             case StepStarted():
@@ -281,9 +296,10 @@ def _past_by_node(events: Sequence[Event]) -> dict[NodeId, Past]:
                 if before is not None and before.lasting:
                     before.attempt, before.unreported = event.attempt, True
                 else:  # a new entry: such an approval counts only for the attempt that it was asked for
-                    past[event.node] = Past(attempt=event.attempt, unreported=True)
+                    past[event.node] = Past(attempt=event.attempt, unreported=True, key=before.key if before else None)
             case StepRetried():
-                past[event.node] = Past(attempt=event.attempt + 1)
+                before = past.get(event.node)
+                past[event.node] = Past(attempt=event.attempt + 1, key=before.key if before else None)
             case ApprovalRequested():
                 asked = past.setdefault(event.node, Past())
                 asked.approval, asked.lasting, asked.until = "asked", event.lasting, event.until

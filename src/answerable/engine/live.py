@@ -39,6 +39,9 @@ class LiveRun:
         """Its place among the runs that wait for their turn, if it got one before it began."""
         self.reason: str | None = None
         """Why somebody cancelled it."""
+        self.pausing = asyncio.Event()
+        """Set when somebody wants it to pause: no further step starts."""
+        self.paused_by: str | None = None
         self.end_of: EndOf | None = None
         """What is stored together with its last event."""
         self.failure: AnswerableError | None = None
@@ -84,6 +87,12 @@ class LiveRun:
     def arrive(self) -> None:
         """Called when it is too late to cancel: all steps have ended, and the end is about to be stored."""
         self._under_way = False
+
+    def pause(self, by: str) -> None:
+        """Lets the steps that are under way end, and starts no other. The run then waits until somebody resumes it."""
+        if self.paused_by is None:
+            self.paused_by = by
+            self.pausing.set()
 
     # Following
 

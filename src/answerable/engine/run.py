@@ -13,6 +13,7 @@ from answerable.core.events import (
     RunCancelled,
     RunFailed,
     RunFinished,
+    RunPaused,
     RunResumed,
     RunStarted,
     Verdict,
@@ -91,9 +92,10 @@ class Engine:
         """A run without a task yet, for callers that run `begin` or `go_on` in a task of their own."""
         return LiveRun(context, self._events, listeners, lease)
 
-    def started(self, context: RunContext, graph: Graph, question: str | None) -> RunStarted:
-        """The first event of a run, for callers that store it together with the run."""
-        return RunStarted(context.run, 1, self._dependencies.clock.now().timestamp(), graph.document, question)
+    def started(self, context: RunContext, graph: Graph, question: str | None, taken: Json = None) -> RunStarted:
+        """The first event of a run, for callers that store it together with the run. `taken`: what a run that was
+        forked takes over."""
+        return RunStarted(context.run, 1, self._dependencies.clock.now().timestamp(), graph.document, question, taken)
 
     async def begin(
         self, live: LiveRun, graph: Graph, question: str | None = None, *, started: RunStarted | None = None
@@ -151,6 +153,7 @@ class Engine:
         )
         journal.on_piece = live.piece  # streamed text reaches followers before it is stored
         journal.end_of = live.end_of
+        journal.pausing = live.pausing
         return journal
 
     async def _past(self, context: RunContext) -> Sequence[Event]:
@@ -180,6 +183,8 @@ class Engine:
             journal.on_failure = walk.give_up
             async with self._turns.turn(live.place):
                 frontier = await walk.to_end()
+            if journal.pausing.is_set() and not frontier.complete:
+                return await self._paused(live, walk, journal)
             outcome = reached(journal.context.run, frontier, wake_at=min(journal.wakes.values(), default=None))
         except asyncio.CancelledError:
             return await self._cancelled(live, walk, journal)
@@ -187,6 +192,12 @@ class Engine:
         live.arrive()
         await _conclude(journal, outcome)
         return outcome
+
+    async def _paused(self, live: LiveRun, walk: Walk, journal: Journal) -> Outcome:
+        live.arrive()
+        journal.record(RunPaused, live.paused_by or "")
+        await journal.close()
+        return reached(journal.context.run, walk.frontier, "paused")
 
     async def _cancelled(self, live: LiveRun, walk: Walk, journal: Journal) -> Outcome:
         """Ends a run that a person has cancelled. If the process stops, a stored run is left as it is, so that another

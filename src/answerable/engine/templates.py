@@ -19,6 +19,7 @@ from answerable.engine.graph import Filling, Path
 LONGEST = 1_000_000
 """Characters of a filled template."""
 _MARK = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _REFERENCE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z0-9_ -]+)*)")
 
 
@@ -67,7 +68,7 @@ def filled(template: Json, how: Filling, scope: Mapping[str, Json]) -> Json:
         return _value(template, scope)
     if not isinstance(template, str):
         return template
-    write = _sql_literal if how == "sql" else _text
+    write = _WRITERS[how]
     text = _MARK.sub(lambda match: write(resolved(reference(match[1]), scope)), template)
     if len(text) > LONGEST:
         raise LimitError(
@@ -127,10 +128,23 @@ def _sql_literal(value: Json) -> str:
     if isinstance(value, list) and value and not any(isinstance(each, list | dict) for each in value):
         return "(" + ", ".join(map(_sql_literal, value)) + ")"
     raise UserError(
-        "SQL can hold a number, a text, true, false, null, or a list of these.",
+        "A query can hold a number, a text, true, false, null, or a list of these.",
         code="template_not_sql",
         hint="Refer to a field of the value.",
     )
+
+
+def _cypher_literal(value: Json) -> str:
+    """The value as a literal of Cypher, which differs in how it writes texts and lists."""
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        return "'" + _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped) + "'"
+    if isinstance(value, list) and not any(isinstance(each, list | dict) for each in value):
+        return "[" + ", ".join(map(_cypher_literal, value)) + "]"
+    return _sql_literal(value)
+
+
+_WRITERS: Mapping[Filling, Callable[[Json], str]] = {"text": _text, "sql": _sql_literal, "cypher": _cypher_literal}
 
 
 def _known(value: Json) -> str | None:

@@ -61,14 +61,15 @@ class Walk:
         try:
             if event is not None:
                 self._fold(event)
-            while nodes := frontier.take():
+            pausing = self._journal.pausing.is_set()
+            while not pausing and (nodes := frontier.take()):
                 for node in nodes:
                     self._start(node)
                 if not self._journal.past:
                     break  # only ends that were recorded earlier can admit more nodes within this loop
             if frontier.skipped:
                 self._record_skipped()
-            if frontier.ended and not self._ended.done():
+            if (frontier.ended or (pausing and frontier.idle)) and not self._ended.done():
                 self._ended.set_result(None)
         except Exception as error:  # a defect of ours must not leave the run waiting for ever
             self.give_up(error)
@@ -136,6 +137,8 @@ class Walk:
             message = f"Step `{step.id}`: sub-graphs lie in each other more than {DEEPEST} deep."
             raise LimitError(message, code="subgraph_depth")
         frontier = await Walk(self._dependencies, graph, self._journal, step.inside).to_end()
+        if self._journal.pausing.is_set() and not frontier.complete:
+            raise Suspended
         outcome = reached(self._journal.context.run, frontier)
         if outcome.status == "waiting":
             raise Suspended

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Header, Path, Request
 
+from answerable.access.policy import KEY_PREFIX
 from answerable.core.context import LOCAL, Principal
 from answerable.core.errors import SignInError
 from answerable.core.ids import RunId, TenantId, ThreadId, new_run_id
-from answerable.gateway.middleware import STREAMED
+from answerable.gateway.middleware.bodies import STREAMED
 from answerable.gateway.wire import RUN_ID, THREAD_ID
 from answerable.service import Service
 from answerable.service.keyed_requests import KeyedAttempt
@@ -35,14 +36,22 @@ async def service_of(request: Request) -> Service:
 
 async def principal_of(request: Request, service: Annotated[Service, Depends(service_of)]) -> Principal:
     """Everyone is the one local user until identities are configured. From then on nobody is, over HTTP: the local user
-    is the person at the machine, to whom no rule applies. Who asks, the key or the session alone says."""
+    is the person at the machine, to whom no rule applies. Who asks, the key or the session alone says. The middleware
+    `Authentication` has looked already; what it found is in the scope."""
+    if (known := request.scope.get("principal")) is not None:
+        found_before: Principal = known
+        return found_before
     if not service.access.is_on_for(LOCAL.tenant):
         return LOCAL
     await service.identity.refresh(LOCAL.tenant)
-    for secret in (*_sent_keys(request), session_token(request)):
+    for secret in (*sent_keys(request), session_token(request)):
         found = service.access.person_with(secret, LOCAL) if secret else None
         if secret and found is None:
             found = await service.identity.person_with(secret, LOCAL.tenant)
+        if secret.startswith(KEY_PREFIX) and found is None:
+            found = await service.keys.person_with(secret, LOCAL.tenant)
+        if secret and found is None:
+            found = await service.providers.person_with(secret, LOCAL.tenant)
         if found is not None:
             return found
     raise SignInError(
@@ -50,7 +59,7 @@ async def principal_of(request: Request, service: Annotated[Service, Depends(ser
     )
 
 
-def _sent_keys(request: Request) -> Iterator[str]:
+def sent_keys(request: Request) -> Iterator[str]:
     scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
     yield request.headers.get("x-api-key", "")
     yield bearer.strip() if scheme.lower() == "bearer" else ""
@@ -62,6 +71,17 @@ def session_token(request: Request) -> str:
 
 
 PrincipalOf = Annotated[Principal, Depends(principal_of)]
+
+
+def within(*actions: "Action") -> Any:
+    """A dependency of routes that everybody may use who signs in, but a key only if it gives one of these permissions:
+    a key that is not for asking shows nothing of what its owner has asked."""
+
+    async def check(service: Annotated[Service, Depends(service_of)], principal: PrincipalOf) -> None:
+        if principal.scopes is not None and principal.scopes.isdisjoint(actions):
+            service.access.require(actions[0], principal)
+
+    return Depends(check)
 
 
 def needs(action: "Action") -> Any:

@@ -10,7 +10,8 @@ from string import ascii_lowercase
 from typing import Any
 
 from answerable.agents.ask_step import AskStep
-from answerable.agents.model_descriptors import AGENT
+from answerable.agents.model_descriptors import AGENT, TOOL
+from answerable.agents.tool_arguments import ARGUMENTS, GIVES_ROWS
 from answerable.core.errors import GraphError, UserError
 from answerable.core.ids import NodeId
 from answerable.core.json_schema import SchemaProblem, check_schema
@@ -19,13 +20,16 @@ from answerable.core.yaml_text import FieldPath, Marks, did_you_mean
 from answerable.engine.graph import Condition, Filling, Graph, Node
 from answerable.engine.steps.api import ApiStep
 from answerable.engine.steps.approval import ApprovalStep
+from answerable.engine.steps.cypher import CypherStep
 from answerable.engine.steps.descriptor import StepDescriptor
+from answerable.engine.steps.emit import EmitStep
 from answerable.engine.steps.graph_answer import GraphAnswerStep
 from answerable.engine.steps.join import JoinOutputsStep
 from answerable.engine.steps.literal import INPUT, LiteralStep
 from answerable.engine.steps.loop import LoopStep
 from answerable.engine.steps.map import MapStep
 from answerable.engine.steps.python import PythonStep
+from answerable.engine.steps.raised import RaiseStep
 from answerable.engine.steps.router import RouterStep
 from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
@@ -41,19 +45,25 @@ from answerable.graphs.definition import (
     AskNode,
     Body,
     CommonNode,
+    CypherNode,
     Defaults,
+    EmitNode,
     GraphDefinition,
     JoinNode,
     LoopNode,
     MapNode,
     PythonNode,
+    RaiseNode,
     RouterNode,
     SqlNode,
     SubgraphNode,
+    ToolNode,
     TransformNode,
     WaitNode,
 )
 from answerable.graphs.expressions import names_in, program_of
+from answerable.graphs.inputs import with_defaults
+from answerable.graphs.stored import StoredGraphs
 from answerable.graphs.types import Schema
 
 ANSWER = NodeId("answer")
@@ -90,16 +100,14 @@ def compiled(
     name_source: Callable[[str], str] = str,
     default_source: str = "demo",
     apis: Mapping[str, Mapping[str, Json]] | None = None,
+    stored: StoredGraphs | None = None,
 ) -> CompiledGraph:
     """The graph for the engine, still without an input. Raises a `GraphError` with the place of the first mistake.
     `longest`: seconds for one attempt of a node, if nothing else is said; `name_source` gives the name under which a
-    source is recorded; `apis`: the settings of each API by its name."""
-    whole = _Compiler(marks, definition.defaults, longest, name_source, default_source, apis or {})
-    _check_schema(definition.input, ("input",), marks)
-    kind_of_input = types.type_of(definition.input)
-    if kind_of_input not in (None, "object"):
-        raise marks.error(("input",), f"the input is an object, not a {kind_of_input}")
-    body = whole.body(definition.body, (), definition.input)
+    source is recorded; `apis`: the settings of each API by its name; `stored`: the stored graphs
+    that it runs, as they are named in it."""
+    world = _World(longest, name_source, default_source, apis or {}, stored or {})
+    body = _Compiler(marks, definition.defaults, world).whole(definition)
     outputs = _outputs(definition.body, body.graph)
     answer = Node(
         id=ANSWER,
@@ -115,7 +123,7 @@ def compiled(
             "budget": definition.budget,
         }
     )
-    return CompiledGraph(graph, tuple(dict.fromkeys(whole.sources)))
+    return CompiledGraph(graph, tuple(dict.fromkeys(world.sources)))
 
 
 def _outputs(body: Body, graph: Graph) -> list[NodeId]:
@@ -138,23 +146,33 @@ class _CompiledBody:
     gives: Schema
 
 
+@dataclass(frozen=True, slots=True)
+class _World:
+    """What the graph and the stored graphs inside of it share."""
+
+    longest: float | None
+    name_source: Callable[[str], str]
+    default_source: str
+    apis: Mapping[str, Mapping[str, Json]]
+    stored: StoredGraphs
+    sources: list[str] = field(default_factory=list)
+    """Every source that a node asks."""
+
+
 class _Compiler:
-    def __init__(
-        self,
-        marks: Marks,
-        defaults: Defaults,
-        longest: float | None,
-        name_source: Callable[[str], str],
-        default_source: str,
-        apis: Mapping[str, Mapping[str, Json]],
-    ) -> None:
-        self.sources: list[str] = []
+    """Compiles one text: the graph, or a stored graph that it runs."""
+
+    def __init__(self, marks: Marks, defaults: Defaults, world: _World) -> None:
         self._marks = marks
         self._defaults = defaults
-        self._longest = longest
-        self._name_source = name_source
-        self._default_source = default_source
-        self._apis = apis
+        self._world = world
+
+    def whole(self, definition: GraphDefinition) -> _CompiledBody:
+        _check_schema(definition.input, ("input",), self._marks)
+        kind_of_input = types.type_of(definition.input)
+        if kind_of_input not in (None, "object"):
+            raise self._marks.error(("input",), f"the input is an object, not a {kind_of_input}")
+        return self.body(definition.body, (), definition.input)
 
     def body(self, body: Body, path: FieldPath, given: Schema) -> _CompiledBody:
         for id in body.nodes:
@@ -213,7 +231,7 @@ class _Compiler:
         """Every reference of a node to the scope around it, with the place where it stands."""
         for name in type(node).model_fields:
             value, where = getattr(node, name), (*place, name)
-            if name in ("kind", "title", "after", "output", "fallback", "retry", "code", "instructions"):
+            if name in ("kind", "title", "after", "on", "graph", "output", "fallback", "retry", "code", "instructions"):
                 continue
             if isinstance(value, Body):  # it has a scope of its own
                 continue
@@ -250,15 +268,16 @@ class _Compiler:
             "after": tuple(map(NodeId, parents)),
             "when": self._conditions(node.when, schemas, (*place, "when")),
             "critical": node.critical,
+            "on": node.on,
             "bind": dict(form.bind),
             "fallback": node.fallback,
             "effect": form.effect,
             "idempotent": form.idempotent,
         }
         # Wrappers take as long as what is inside them, and kinds that only compute have nothing to retry.
-        if form.kind.rows_from is not None or isinstance(node, AgentNode | ApiNode):
+        if form.kind.rows_from is not None or isinstance(node, AgentNode | ApiNode | ToolNode):
             fields["retry"] = node.retry or self._defaults.retry
-            fields["timeout"] = node.timeout or self._defaults.timeout or self._longest
+            fields["timeout"] = node.timeout or self._defaults.timeout or self._world.longest
         else:
             fields |= {name: said for name in ("retry", "timeout") if (said := getattr(node, name)) is not None}
         fields["breaker"] = node.breaker or form.breaker
@@ -303,12 +322,34 @@ class _Compiler:
 
     def _sql(self, node: SqlNode, around: "_Around") -> _Form:
         source = self._source(node.source)
-        self._check_literals(node.sql, around.schemas, (*around.place, "sql"))
+        self._check_literals(node.sql, "SQL", around.schemas, (*around.place, "sql"))
         config = {"source": source, "sql": node.sql}
         return _Form(SqlStep.descriptor, config, _templates(sql=node.sql), types.TABLE, source)
 
+    def _cypher(self, node: CypherNode, around: "_Around") -> _Form:
+        source = self._source(node.source)
+        self._check_literals(node.cypher, "Cypher", around.schemas, (*around.place, "cypher"))
+        config = {"source": source, "cypher": node.cypher}
+        return _Form(CypherStep.descriptor, config, _templates(cypher=node.cypher), types.TABLE, source)
+
+    def _tool(self, node: ToolNode, around: "_Around") -> _Form:
+        source, place = self._source(node.source), (*around.place, "arguments")
+        known = ARGUMENTS[node.tool].model_fields
+        for name in node.arguments:
+            if name not in known:
+                hint = did_you_mean(name, known) or f"It takes: {', '.join(known) or 'none'}."
+                raise self._marks.error((*place, name), f"`{node.tool}` has no such argument", hint)
+        missing = next(
+            (name for name, each in known.items() if each.is_required() and name not in node.arguments), None
+        )
+        if missing is not None:
+            raise self._marks.error(around.place, f"`{node.tool}` needs the argument `{missing}`")
+        config = {"tool": node.tool, "source": source, "arguments": dict(node.arguments)}
+        gives = types.TABLE if node.tool in GIVES_ROWS else types.object_of(result=types.ANYTHING)
+        return _Form(TOOL, config, _values(arguments=node.arguments), gives, source)
+
     def _ask(self, node: AskNode, around: "_Around") -> _Form:
-        sources = [self._source(each) for each in (node.sources or (node.source or self._default_source,))]
+        sources = [self._source(each) for each in (node.sources or (node.source or self._world.default_source,))]
         config = {"question": node.question, "sources": sources, "mode": node.mode, "force": node.force}
         return _Form(AskStep.descriptor, config, _templates(question=node.question), types.ANSWER)
 
@@ -350,10 +391,11 @@ class _Compiler:
         )
 
     def _api(self, name: str, around: "_Around") -> Mapping[str, Json]:
-        if name not in self._apis:
-            hint = did_you_mean(name, self._apis) or "APIs are named under `apis` in the settings."
+        apis = self._world.apis
+        if name not in apis:
+            hint = did_you_mean(name, apis) or "APIs are named under `apis` in the settings."
             raise self._marks.error((*around.place, "api"), f"there is no API `{name}`", hint)
-        return self._apis[name]
+        return apis[name]
 
     def _transform(self, node: TransformNode, around: "_Around") -> _Form:
         kind = TransformStep.descriptor
@@ -432,11 +474,37 @@ class _Compiler:
         gives = types.object_of(event=types.TEXT, data=types.ANYTHING, by={})
         return _Form(WaitStep.descriptor, config, _templates(event=node.event), gives)
 
+    def _emit(self, node: EmitNode, around: "_Around") -> _Form:
+        config = {"event": node.event, "data": node.data}
+        bind = _templates(event=node.event) | _values(data=node.data)
+        return _Form(
+            EmitStep.descriptor, config, bind, types.object_of(event=types.TEXT, runs=types.list_of(types.TEXT))
+        )
+
+    def _raise(self, node: RaiseNode, around: "_Around") -> _Form:
+        return _Form(RaiseStep.descriptor, {"message": node.message}, _templates(message=node.message))
+
     def _subgraph(self, node: SubgraphNode, around: "_Around") -> _Form:
-        body = self.body(node.body, (*around.place, "body"), _given(node.input, around.schemas))
-        config = {"graph": body.graph.document, "input": dict(node.input)}
+        if node.body is not None:
+            body = self.body(node.body, (*around.place, "body"), _given(node.input, around.schemas))
+            config: dict[str, Json] = {"graph": body.graph.document, "input": dict(node.input)}
+        else:
+            assert node.graph is not None
+            body, config = self._stored(node.graph, node.input, (*around.place, "input"))
         gives = types.object_of(status=types.TEXT, output=body.gives, outputs={}, errors={})
         return _Form(SubgraphStep.descriptor, config, _values(input=node.input), gives)
+
+    def _stored(self, name: str, given: Mapping[str, Json], place: FieldPath) -> tuple[_CompiledBody, dict[str, Json]]:
+        """A stored graph as it is now. Its text, its defaults and its input count, not those around it."""
+        found = self._world.stored[name]
+        body = _Compiler(found.marks, found.definition.defaults, self._world).whole(found.definition)
+        schema = found.definition.input
+        filled = with_defaults(schema, given)
+        missing = next((each for each in schema.get("required", ()) if each not in filled), None)
+        if missing is not None:
+            raise self._marks.error(place, f"the graph `{name}` needs `{missing}` in its input")
+        config = {"graph": body.graph.document, "input": filled, "schema": schema, "stored": found.name}
+        return body, config
 
     def _agent(self, node: AgentNode, around: "_Around") -> _Form:
         source = self._source(node.source) if node.source is not None else None
@@ -451,18 +519,18 @@ class _Compiler:
         return _Form(AGENT, config, _values(inputs=inputs), gives)
 
     def _source(self, name: str) -> str:
-        known = self._name_source(name)
-        self.sources.append(known)
+        known = self._world.name_source(name)
+        self._world.sources.append(known)
         return known
 
-    def _check_literals(self, sql: str, schemas: Mapping[str, Schema], place: FieldPath) -> None:
+    def _check_literals(self, query: str, language: str, schemas: Mapping[str, Schema], place: FieldPath) -> None:
         try:
-            found = list(references(sql))
+            found = list(references(query))
         except UserError as error:
             raise self._marks.error(place, error.message.rstrip("."), error.hint) from error
         for each in found:
             if types.type_of(self._schema(each, schemas, place)) == "object":
-                raise self._marks.error(place, f"`{each}` is an object, and SQL can hold only plain values")
+                raise self._marks.error(place, f"`{each}` is an object, and {language} can hold only plain values")
 
     # Mistakes
 
@@ -480,6 +548,8 @@ class _Compiler:
 
 _FORMS: Mapping[type[CommonNode], Callable[[_Compiler, Any, _Around], _Form]] = {
     SqlNode: _Compiler._sql,
+    CypherNode: _Compiler._cypher,
+    ToolNode: _Compiler._tool,
     AskNode: _Compiler._ask,
     PythonNode: _Compiler._program,
     ApiNode: _Compiler._call,
@@ -490,6 +560,8 @@ _FORMS: Mapping[type[CommonNode], Callable[[_Compiler, Any, _Around], _Form]] = 
     LoopNode: _Compiler._loop,
     ApprovalNode: _Compiler._approval,
     WaitNode: _Compiler._wait,
+    EmitNode: _Compiler._emit,
+    RaiseNode: _Compiler._raise,
     SubgraphNode: _Compiler._subgraph,
     AgentNode: _Compiler._agent,
 }
@@ -541,8 +613,9 @@ def _given(written: Mapping[str, Json], schemas: Mapping[str, Schema], **own: Sc
 
 
 def _templates(**fields: str) -> dict[str, Filling]:
-    """Fields that are filled as text; `sql` as SQL. Only those that hold a reference."""
-    return {name: "sql" if name == "sql" else "text" for name, text in fields.items() if any(references(text))}
+    """Fields that are filled as text, queries in their language. Only those that hold a reference."""
+    fillings: Mapping[str, Filling] = {"sql": "sql", "cypher": "cypher"}
+    return {name: fillings.get(name, "text") for name, text in fields.items() if any(references(text))}
 
 
 def _values(**fields: Json) -> dict[str, Filling]:

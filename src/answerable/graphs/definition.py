@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, Field, model_validator
 
 from answerable.agents.folder import AgentTool
+from answerable.agents.tool_arguments import ToolName
 from answerable.apis.call import Method
 from answerable.core.values import Frozen, Json
 from answerable.engine.budget import RunBudget
@@ -24,6 +25,9 @@ from answerable.models.config import Role
 
 MOST_NODES = 1_000
 """In one graph, the nodes of all bodies together."""
+NAME = r"[a-z0-9][a-z0-9_-]{0,63}"
+STORED = rf"^{NAME}(@[1-9][0-9]{{0,8}})?$"
+"""How a stored graph is named: NAME or NAME@VERSION."""
 Names = tuple[str, ...]
 Conditions = Annotated[
     str | tuple[str, ...],
@@ -48,6 +52,12 @@ class CommonNode(Frozen):
     timeout: float | None = Field(default=None, gt=0, description="Seconds for one attempt.")
     breaker: str | None = Field(default=None, description="The circuit breaker that the node shares with others.")
     fallback: Json = Field(default=None, description="The output that replaces a failure.")
+    on: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="With the strategy `events`: the end that it also waits for, such as `check.failed`.",
+    )
 
 
 class SqlNode(CommonNode):
@@ -56,6 +66,23 @@ class SqlNode(CommonNode):
     kind: Literal["sql"]
     source: str = Field(min_length=1)
     sql: str = Field(min_length=1)
+
+
+class CypherNode(CommonNode):
+    """Runs one reading Cypher query at a source that is a graph. References become literals, never Cypher."""
+
+    kind: Literal["cypher"]
+    source: str = Field(min_length=1)
+    cypher: str = Field(min_length=1)
+
+
+class ToolNode(CommonNode):
+    """Calls a tool that agents have, without a model. Queries and programs have kinds of their own."""
+
+    kind: Literal["tool"]
+    tool: ToolName
+    source: str = Field(min_length=1)
+    arguments: Mapping[str, Json] = {}
 
 
 class AskNode(CommonNode):
@@ -190,12 +217,36 @@ class WaitNode(CommonNode):
         return self
 
 
+class EmitNode(CommonNode):
+    """Tells other runs that wait for an event that it has happened."""
+
+    kind: Literal["emit"]
+    event: str = Field(min_length=1, max_length=200)
+    data: Json = None
+
+
+class RaiseNode(CommonNode):
+    """Fails with a message."""
+
+    kind: Literal["raise"]
+    message: str = Field(min_length=1, max_length=1_000)
+
+
 class SubgraphNode(CommonNode):
-    """Runs another graph with an input of its own."""
+    """Runs another graph with an input of its own: one that is written here, or a stored one."""
 
     kind: Literal["subgraph"]
-    body: Body
+    body: Body | None = None
+    graph: str | None = Field(
+        default=None, pattern=STORED, description="A stored graph: its name, or name@version. The run keeps its text."
+    )
     input: Mapping[str, Json] = {}
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "SubgraphNode":
+        if (self.body is None) == (self.graph is None):
+            raise ValueError("give either body or graph")
+        return self
 
 
 class AgentNode(CommonNode):
@@ -226,9 +277,11 @@ class AgentNode(CommonNode):
 
 NodeDefinition = Annotated[
     SqlNode
+    | CypherNode
     | AskNode
     | PythonNode
     | ApiNode
+    | ToolNode
     | TransformNode
     | RouterNode
     | MapNode
@@ -236,6 +289,8 @@ NodeDefinition = Annotated[
     | LoopNode
     | ApprovalNode
     | WaitNode
+    | EmitNode
+    | RaiseNode
     | SubgraphNode
     | AgentNode,
     Field(discriminator="kind"),
@@ -251,13 +306,22 @@ class Defaults(Frozen):
 
 
 class GraphDefinition(Frozen):
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
+    name: str = Field(pattern=rf"^{NAME}$")
     description: str = Field(default="", max_length=2_000)
     input: JsonSchema = Field(default={"type": "object"}, description="JSON Schema of the graph's input, an object.")
     defaults: Defaults = Defaults()
     strategy: Strategy = "eager"
     concurrency: int | None = Field(default=None, ge=1)
     budget: RunBudget | None = Field(default=None, description="What one run may use in all.")
+    at_once: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="Runs of this graph that are carried out at the same time; others wait.",
+    )
+    priority: int = Field(
+        default=0, ge=-100, le=100, description="Runs that wait to be carried out go by this, the highest first."
+    )
     nodes: Mapping[str, NodeDefinition] = Field(min_length=1)
     output: str | None = Field(default=None, description="The node whose output is the graph's.")
 

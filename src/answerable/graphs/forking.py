@@ -44,6 +44,15 @@ def forked(
     return graph.model_copy(update={"nodes": tuple(map(node_of, graph.nodes))})
 
 
+def continued(
+    graph: Graph, ended: Mapping[NodeId, Json], start: Collection[str], edited: Mapping[str, Json]
+) -> frozenset[str]:
+    """The nodes that have not ended and run again with what they had before them: what has ended inside of them is
+    taken over."""
+    changed = _after(graph, {*start, *edited}) | set(edited) | (set(start) & set(ended))
+    return frozenset(node.id for node in graph.nodes if node.id not in ended and node.id not in changed)
+
+
 def _giving(id: NodeId, output: Json) -> Node:
     return Node(id=id, kind=LiteralStep.descriptor.name, config=output)
 

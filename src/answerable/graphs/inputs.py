@@ -15,7 +15,7 @@ LARGEST = 1_000_000
 
 def checked_input(schema: Schema, given: Mapping[str, Json]) -> Json:
     """The input of a run. Raises a `UserError` that names the field."""
-    filled = {**_defaults(schema), **given}
+    filled = with_defaults(schema, given)
     if len(orjson.dumps(filled)) > LARGEST:
         raise UserError(
             f"The input is larger than {LARGEST:,} bytes.", code="input_too_large", hint="Put the data into a source."
@@ -50,8 +50,9 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
     return {name: each for name, each in properties.items() if isinstance(each, dict)}
 
 
-def _defaults(schema: Schema) -> dict[str, Json]:
-    return {name: each["default"] for name, each in _properties(schema).items() if "default" in each}
+def with_defaults(schema: Schema, given: Mapping[str, Json]) -> dict[str, Json]:
+    defaults = {name: each["default"] for name, each in _properties(schema).items() if "default" in each}
+    return {**defaults, **given}
 
 
 def _known(schema: Schema) -> str | None:

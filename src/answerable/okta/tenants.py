@@ -62,16 +62,20 @@ def stored_tenant(folder: Path) -> StoredTenant | None:
         ) from error
 
 
+def unknown_tenant(name: str) -> NotFoundError:
+    return NotFoundError(
+        f"No tenant is synced as {name!r}.",
+        code="okta_tenant_unknown",
+        hint=f"Name its address: answerable okta sync {name} https://acme.okta.com",
+    )
+
+
 def remembered(folder: Path, url: str | None, token_from: str | None, client_id: str | None) -> StoredTenant:
     """The tenant as it is stored, changed by what is named, and stored so. An address belongs to a name for good: the
     data of two tenants must not meet in one file."""
     known = stored_tenant(folder)
     if url is None and known is None:
-        raise NotFoundError(
-            f"No tenant is synced as {folder.name!r}.",
-            code="okta_tenant_unknown",
-            hint=f"Name its address: answerable okta sync {folder.name} https://acme.okta.com",
-        )
+        raise unknown_tenant(folder.name)
     address = tenant_url(url) if url is not None else (known.url if known else "")
     if known is not None and address != known.url and database_of(folder).exists():
         raise UserError(

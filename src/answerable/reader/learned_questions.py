@@ -2,16 +2,20 @@
 
 Two questions are the same if they have the same content words in any order, numbers included. Words that the catalog
 calls synonyms of one thing count as one word. A question that names another value of the same column is answered by
-the statement with that value in it. Questions that come near are offered instead.
+the statement with that value in it, and one with places by the statement with the values of the question
+(`question_patterns.py`). Questions that come near are offered instead.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from functools import cached_property
 
-from answerable.core.catalog import Catalog, Column, KnownQuestion, Table
+from answerable.core.catalog import Catalog, Column, KnownQuestion, Table, ValueLookup
+from answerable.core.question_places import PLACE
 from answerable.core.values import Frozen
 from answerable.core.words import name_words, normalise, stem
 from answerable.reader.grammar.dated_scene import DatedScene
+from answerable.reader.question_patterns import QuestionPattern
 
 _ALIKE = 0.66
 """From this share of common content words on, a question is worth offering."""
@@ -61,10 +65,11 @@ class LearnedAnswer(Frozen):
 
 
 class LearnedQuestions:
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, values: ValueLookup) -> None:
         self._catalog = catalog
+        self._values = values
 
-    def answer(self, question: str, linked: Callable[[str], DatedScene]) -> LearnedAnswer | None:
+    def answer(self, question: str, linked: Callable[[str], DatedScene], today: date) -> LearnedAnswer | None:
         """The statement for a question that was learned, perhaps with another value in it; None for all others."""
         asked = self._frame(question)
         if not asked:
@@ -74,12 +79,23 @@ class LearnedQuestions:
             known, _ = near[0]
             return LearnedAnswer(question=known.question, sql=known.sql, same_values=True)
         scene = linked(question)
+        filled = self._filled(question, scene, today)
+        if filled is not None:
+            return filled
         if not scene.values:
             return None
         for _, known, text in self._nearest(asked)[:_LINKED]:
             sql = self._with_values(scene, linked(text), known.sql)
             if sql is not None:
                 return LearnedAnswer(question=known.question, sql=sql, same_values=False)
+        return None
+
+    def _filled(self, question: str, scene: DatedScene, today: date) -> LearnedAnswer | None:
+        for pattern in self._patterns:
+            found = pattern.filled(question, scene.dates, self._values, today)
+            sql = None if found is None else _replaced(found.known.sql, found.values, self._catalog.dialect)
+            if found is not None and sql is not None:
+                return LearnedAnswer(question=found.question, sql=sql, same_values=True)
         return None
 
     def alike(self, question: str, most: int) -> tuple[str, ...]:
@@ -90,8 +106,18 @@ class LearnedQuestions:
 
     @cached_property
     def _wordings(self) -> Sequence[tuple[KnownQuestion, str, frozenset[str]]]:
-        each = ((known, text) for known in self._catalog.questions for text in (known.question, *known.also))
-        return [(known, text, self._frame(text)) for known, text in each]
+        return [(known, text, self._frame(text)) for known, text in self._texts() if not PLACE.search(text)]
+
+    @cached_property
+    def _patterns(self) -> Sequence[QuestionPattern]:
+        """Those with the most words of their own first, because they say the most."""
+        found = [QuestionPattern(known, text, self._frame) for known, text in self._texts() if PLACE.search(text)]
+        return sorted(found, key=lambda pattern: -len(pattern.content))
+
+    def _texts(self) -> Iterator[tuple[KnownQuestion, str]]:
+        for known in self._catalog.questions:
+            for text in (known.question, *known.also):
+                yield known, text
 
     @cached_property
     def _one_word(self) -> Mapping[str, str]:

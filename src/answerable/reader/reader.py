@@ -120,7 +120,7 @@ class Reader:
         self._nouns = Nouns(catalog)
         self._offered = OfferedReadings(catalog, self.weights, self._sentence)
         self._own_words = own_words
-        self._learned = LearnedQuestions(catalog)
+        self._learned = LearnedQuestions(catalog, values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles only the arguments, and the receiving process builds the reader again: the arguments are small, the
@@ -143,7 +143,7 @@ class Reader:
         run = None if run is None else remembering(run)
         reply = self._read(question, previous, force, run)
         if isinstance(reply, Read) and not force:
-            reply = answered_or_asked(reply, self._unused_content(reply.best, question))
+            reply = answered_or_asked(reply, self._unused_content(reply.best, question), self.catalog)
         if not isinstance(reply, Unsure):
             return reply
         return self._answered_if_alone(self._with_choices(reply, question, run), question, run)
@@ -359,7 +359,7 @@ class Reader:
 
     def learned(self, question: str) -> LearnedAnswer | None:
         """The statement of `semantic.yaml` that answers the question, or None."""
-        return self._learned.answer(_marked(question), self._linked)
+        return self._learned.answer(_marked(question), self._linked, self.today())
 
     def learned_like(self, question: str, most: int) -> tuple[str, ...]:
         """Questions of `semantic.yaml` that come near to this one."""

@@ -7,7 +7,7 @@ from answerable.core.values import Json
 from answerable.sandbox.base import HostCalls, HostFunction
 
 if TYPE_CHECKING:
-    from answerable.apis.call import Method, RequestRecord
+    from answerable.apis.call import ApiCall, ApiReply, Method, RequestRecord
     from answerable.apis.session import ApiSession
 
 _STUBS: "dict[Method, str]" = {
@@ -22,6 +22,15 @@ class ApiSessions(Protocol):
     def session(self, api: str, record: "Callable[[RequestRecord], None]", *, seconds: float) -> "ApiSession": ...
 
 
+class ProgramSession(Protocol):
+    """The session of an API as programs use it."""
+
+    @property
+    def methods(self) -> "tuple[Method, ...]": ...
+
+    async def call(self, call: "ApiCall") -> "ApiReply": ...
+
+
 class ApiFunctions:
     """Opens a session for each run of generated code and offers it as functions."""
 
@@ -33,18 +42,21 @@ class ApiFunctions:
     def calls(self, api: str, tell: Callable[[Json], None]) -> HostCalls:
         """`tell` receives every request as `{"function", "target", "path", "params", "status", "duration_ms", "bytes",
         "error"}`, which is stored in the run's events."""
-        session = self._apis.session(api, lambda record: tell(_entry(record)), seconds=self._seconds)
-        return HostCalls(
-            {_name(method): _function(session, method) for method in session.methods},
-            "\n".join(_STUBS[method] for method in session.methods),
-        )
+        return host_calls(self._apis.session(api, lambda record: tell(request_entry(record)), seconds=self._seconds))
+
+
+def host_calls(session: ProgramSession) -> HostCalls:
+    return HostCalls(
+        {_name(method): _function(session, method) for method in session.methods},
+        "\n".join(_STUBS[method] for method in session.methods),
+    )
 
 
 def _name(method: "Method") -> str:
     return f"api_{method.lower()}"
 
 
-def _function(session: "ApiSession", method: "Method") -> HostFunction:
+def _function(session: ProgramSession, method: "Method") -> HostFunction:
     from answerable.apis.call import ApiCall
 
     async def api_get(path: Json, params: Json = None, paginate: Json = False) -> Json:
@@ -56,7 +68,7 @@ def _function(session: "ApiSession", method: "Method") -> HostFunction:
     return api_get if method == "GET" else api_post
 
 
-def _entry(record: "RequestRecord") -> dict[str, Json]:
+def request_entry(record: "RequestRecord") -> dict[str, Json]:
     return {
         "function": _name(record.method),
         "target": record.api,

@@ -126,9 +126,10 @@ class Sandboxes:
         return refused if refused is not None else await (await self.get(name)).run(request)
 
     async def type_errors(
-        self, code: str, frames: Mapping[str, Sequence[str]], backend: str | None = None
+        self, code: str, frames: Mapping[str, Sequence[str]], backend: str | None = None, functions: Sequence[str] = ()
     ) -> tuple[str, ...]:
-        """What cannot work in a program over these frames, by their columns; it does not run.
+        """What cannot work in a program over these frames, by their columns; it does not run. `functions`: the names of
+        the host's functions that it may call.
 
         Nothing of one that will be refused; nor for Monty, which looks by itself."""
         name = _known(backend or self.options.backend)
@@ -136,7 +137,7 @@ class Sandboxes:
             return ()
         from answerable.sandbox.type_check import type_errors
 
-        return await asyncio.to_thread(type_errors, code, frames)
+        return await asyncio.to_thread(type_errors, code, frames, functions)
 
     def libraries(self) -> str:
         """What code may import beside the standard library, with versions as far as they are known."""

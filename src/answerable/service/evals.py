@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from answerable.answers.answer import Answer
 from answerable.core.context import Principal
@@ -29,14 +29,18 @@ from answerable.service.golden_cases import GoldenCase, free_case_id, golden_cas
 from answerable.service.keyed_requests import KeyedAttempt
 from answerable.service.measuring import Measuring, OpenService
 from answerable.service.questions import QuestionService
+from answerable.service.run_carrier import ended
 from answerable.service.runs import RunService
+from answerable.service.wrong_answers import Judgement, WrongAnswer, WrongPart, wrong_answer, wrong_body
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import RunRecord, Store
+from answerable.store.protocols.evals import TO_MEND, CaseRecord
 
 MOST_GOLD_ROWS = 10_000
 SUITE_NAME = r"^[a-z0-9][a-z0-9_-]{0,59}$"
 """A suite is part of an address, so its name has only letters that need no escape there."""
 TREND = 50
+_ASKED = ("question", "source")
 
 
 class EvalService:
@@ -125,11 +129,45 @@ class EvalService:
         if attempt is not None and name not in known:
             await attempt.remember(name)
         stored = await self._store.evals.put_case(principal, suite, name, gold, run=record.run)
+        # The question has its right answer now, so earlier wrong answers to it are mended.
+        await self._forget_wrong(principal, lambda known: all(known.body[name] == gold[name] for name in _ASKED))
         return case_summary(golden_case(stored), {}, {})
 
     async def remove_case(self, suite: str, case_id: str, principal: Principal) -> None:
         _check_own(suite)
         await self._store.evals.delete_case(principal, suite, case_id)
+
+    # Wrong answers
+
+    async def call_wrong(self, run: RunId, what: WrongPart, principal: Principal, *, note: str = "") -> WrongAnswer:
+        """Keeps the answer of a run as a case to mend. `what`: which part is wrong; `note`: what would be right. An
+        answer that was called wrong before is kept with the newest reason only."""
+        record = await self._runs.get(run, principal)
+        if record.question is None or not ended(record):
+            raise UserError("Only the answer to a question can be called wrong.", code="case_unfit")
+        answer = await self._runs.answer(run, principal)
+        await self._forget_wrong(principal, lambda known: known.run == run)
+        body = wrong_body(record, answer, what, note)
+        return wrong_answer(await self._store.evals.put_case(principal, TO_MEND, str(run), body, run=run))
+
+    async def wrong_answers(self, principal: Principal) -> Sequence[WrongAnswer]:
+        """The answers that were called wrong, newest first."""
+        return [wrong_answer(record) for record in reversed(await self._store.evals.to_mend(principal))]
+
+    async def judgement(self, run: RunId, principal: Principal) -> Judgement:
+        """Whether the answer of a run became a golden case, or was called wrong."""
+        await self._runs.get(run, principal)
+        golden = next((case for case in await self._store.evals.cases(principal) if case.run == run), None)
+        wrong = next((case for case in await self._store.evals.to_mend(principal) if case.run == run), None)
+        return Judgement(
+            golden=golden.case if golden else None,
+            suite=golden.suite if golden else None,
+            wrong=wrong_answer(wrong) if wrong else None,
+        )
+
+    async def take_back(self, run: RunId, principal: Principal) -> None:
+        """The answer of this run is no longer called wrong."""
+        await self._store.evals.delete_case(principal, TO_MEND, str(run))
 
     # Measuring
 
@@ -156,6 +194,11 @@ class EvalService:
         return await self.measurement(suite, eval_id, principal)
 
     # Parts
+
+    async def _forget_wrong(self, principal: Principal, is_it: Callable[[CaseRecord], bool]) -> None:
+        for known in await self._store.evals.to_mend(principal):
+            if is_it(known):
+                await self._store.evals.delete_case(principal, TO_MEND, known.case)
 
     async def _cases_of(self, suite: str, principal: Principal) -> Sequence[GoldenCase]:
         found = (await self.cases(principal)).get(suite)
@@ -207,3 +250,5 @@ def _check_name(suite: str) -> None:
 def _check_own(suite: str) -> None:
     if suite in BUNDLED:
         raise RefusedError(f"The suite {suite!r} comes with the package and stays as it is.", code="suite_bundled")
+    if suite == TO_MEND:
+        raise RefusedError(f"The suite {suite!r} holds answers that were called wrong.", code="suite_bundled")

@@ -1,5 +1,6 @@
 """Graphs that users draw: checked, stored in versions, compared and run."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,22 +13,25 @@ from answerable.core.ids import RunId, new_run_id
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.literal import INPUT
 from answerable.engine.steps.subgraph import with_input
+from answerable.engine.taken import taken_over
 from answerable.graphs.comparing import GraphDifference, difference
 from answerable.graphs.compiling import ANSWER, RESERVED, CompiledGraph, compiled
-from answerable.graphs.definition import GraphDefinition, json_schema
+from answerable.graphs.definition import NAME, GraphDefinition, json_schema
 from answerable.graphs.figures import NodeFigures, node_figures
-from answerable.graphs.forking import forked
+from answerable.graphs.forking import continued, forked
 from answerable.graphs.inputs import checked_input, from_text
 from answerable.graphs.node_runs import NodeRun, node_runs, waiting_for
 from answerable.graphs.reading import read_graph
+from answerable.graphs.ready_made import ReadyGraph, ready_graph, ready_graphs, renamed
+from answerable.graphs.stored import stored_inside
+from answerable.service.run_carrier import GRAPH_MODE as MODE
 from answerable.service.run_carrier import Subject
 from answerable.service.runs import RunService
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import RunFilter, RunRecord, RunStatus, Store
 from answerable.store.protocols.graphs import GraphRecord, GraphVersion
 
-MODE = "graph"
-"""Under this mode runs of graphs are listed."""
+UNDER_WAY: tuple[RunStatus, ...] = ("running", "waiting", "paused")
 MOST_LISTED = 500
 LONGEST_TAG = 64
 UNNAMED = "graph.yaml"
@@ -56,6 +60,10 @@ class GraphRun(Frozen):
     """A run of a graph: what became of each node."""
 
     run_id: str
+    graph: str | None
+    """The name of the graph."""
+    version: int | None
+    """The version of the stored graph that it began with; null for a graph that is not stored."""
     status: RunStatus
     nodes: Mapping[str, NodeRun]
     output: Json
@@ -117,9 +125,9 @@ class GraphService:
         """The JSON Schema of the format, for editors."""
         return json_schema()
 
-    def validate(self, text: str, principal: Principal, *, origin: str = UNNAMED) -> GraphReport:
+    async def validate(self, text: str, principal: Principal, *, origin: str = UNNAMED) -> GraphReport:
         """Checks a graph without running it. Raises a `GraphError` with line and column for a mistake."""
-        checked = self._checked(text, origin, principal)
+        checked = await self._checked(text, origin, principal)
         definition, graph = checked.definition, checked.compiled.graph
         nodes = [graph.by_id[id] for id in graph.order if id not in RESERVED]
         return GraphReport(
@@ -146,7 +154,7 @@ class GraphService:
         """Stores a graph under its name, as a new version if its text is new. A graph with a mistake is not stored.
         `expected`: the version that the caller knows (0: none); if another one counts by now, nothing is stored.
         `name`: the name that the caller expects the graph to have."""
-        checked = self._checked(text, origin, principal)
+        checked = await self._checked(text, origin, principal)
         wrong = next((tag for tag in tags or () if not tag or len(tag) > LONGEST_TAG), None)
         if wrong is not None:
             raise UserError(f"A tag has 1 to {LONGEST_TAG} characters.", code="graph_tag_invalid")
@@ -159,6 +167,22 @@ class GraphService:
         name = checked.definition.name
         saved = await self._graphs.save(principal, name, text, note=note, tags=tags, expected=expected)
         return _document(await self._graphs.get(principal, name), saved)
+
+    def ready_made(self, principal: Principal) -> Sequence[ReadyGraph]:
+        """Graphs that come with the package, to begin with."""
+        return ready_graphs()
+
+    async def new(
+        self, name: str, principal: Principal, *, template: str, source: str | None = None, tags: Sequence[str] = ()
+    ) -> GraphDocument:
+        """Stores a ready-made graph under a name of its own. `source`: what it reads instead of its example data. A
+        graph of that name is not overwritten."""
+        if not re.fullmatch(NAME, name):
+            hint = "A name has 1 to 64 small letters, digits, `-` and `_`."
+            raise UserError(f"{name[:80]!r} is no name of a graph.", code="graph_name_invalid", hint=hint)
+        text = renamed(ready_graph(template), name, source)
+        note = f"From the ready-made graph {template}"
+        return await self.save(text, principal, note=note, tags=tags or None, expected=0, origin=name)
 
     async def list(self, principal: Principal, *, tag: str | None = None) -> Sequence[GraphSummary]:
         """Stored graphs by name."""
@@ -193,7 +217,7 @@ class GraphService:
     async def delete(self, name: str, principal: Principal) -> None:
         """Removes a graph with all its versions. Its runs stay. A graph that runs is not removed."""
         await self._graphs.get(principal, name)
-        under_way = await self._of(name, principal, RunFilter(statuses=("running", "waiting"), mode=MODE, text=name))
+        under_way = await self._of(name, principal, RunFilter(statuses=UNDER_WAY, mode=MODE, text=name))
         if under_way:
             raise UserError(
                 f"The graph {name!r} runs: {under_way[0].run}.",
@@ -229,7 +253,8 @@ class GraphService:
         """Starts a run of a stored graph."""
         stored = await self._graphs.version(principal, name, version)
         origin = f"{name}@{stored.version}"
-        return await self.begin(stored.text, input, principal, origin=origin, request_id=request_id, run=run)
+        context = RunContext(run or new_run_id(), principal, None, request_id)
+        return await self._begin(stored.text, input, context, origin, stored.version)
 
     # Runs
 
@@ -245,12 +270,18 @@ class GraphService:
     ) -> RunId:
         """Starts a run of a graph. `run`: the id to give it; a run of that id that exists already is not started
         again."""
-        checked = self._checked(text, origin, principal)
+        return await self._begin(text, input, RunContext(run or new_run_id(), principal, None, request_id), origin)
+
+    async def _begin(
+        self, text: str, input: Mapping[str, Json], context: RunContext, origin: str, version: int | None = None
+    ) -> RunId:
+        checked = await self._checked(text, origin, context.principal)
         graph = with_input(checked.compiled.graph, checked_input(checked.definition.input, input))
-        context = RunContext(run or new_run_id(), principal, None, request_id)
-        return await self._runs.carrier.start(
-            graph, Subject(checked.definition.name, checked.compiled.sources, MODE), context
+        definition = checked.definition
+        subject = Subject(
+            definition.name, checked.compiled.sources, MODE, version, definition.at_once, definition.priority
         )
+        return await self._runs.carrier.start(graph, subject, context)
 
     async def fork(
         self,
@@ -276,18 +307,33 @@ class GraphService:
         start = [node] if node is not None else []
         fresh = forked(graph, ended, start, outputs or {}, given)
         context = RunContext(new or new_run_id(), principal, None, request_id)
-        return await self._runs.carrier.start(fresh, Subject(record.question, record.sources, MODE), context)
+        subject = Subject(record.question, record.sources, MODE, record.graph_version, record.at_once, record.priority)
+        taken = taken_over(run, events, continued(graph, ended, start, outputs or {}))
+        return await self._runs.carrier.start(fresh, subject, context, taken)
 
     async def signal(self, event: str, data: Json, principal: Principal) -> Sequence[RunId]:
         """Tells every run that waits for an event that it has happened. Returns those runs."""
+        return await self._signal(event, data, principal)
+
+    async def emit(self, event: str, data: Json, context: RunContext) -> Sequence[RunId]:
+        """The same, by a run: it does not wait for the others, and does not reach itself."""
+        return await self._signal(event, data, context.principal, by=context.run)
+
+    async def _signal(
+        self, event: str, data: Json, principal: Principal, *, by: RunId | None = None
+    ) -> Sequence[RunId]:
         reached: list[RunId] = []
         for record in await self._runs.list(
-            principal, limit=MOST_LISTED, only=RunFilter(statuses=("running", "waiting"), mode=MODE)
+            principal, limit=MOST_LISTED, only=RunFilter(statuses=UNDER_WAY, mode=MODE)
         ):
+            if record.run == by:
+                continue
             events = await self._runs.journal(record.run, principal)
             for node in waiting_for(events, event):
                 with suppress(UserError):  # somebody else was quicker
-                    await self._runs.decide(record.run, node, principal, verdict="respond", data=data)
+                    await self._runs.decide(
+                        record.run, node, principal, verdict="respond", data=data, patient=by is None
+                    )
                     reached.append(record.run)
         return reached
 
@@ -307,7 +353,7 @@ class GraphService:
     async def get_run(self, run: RunId, principal: Principal) -> GraphRun:
         """What became of each node of a run by now."""
         record, events = await self._of_graph(run, principal)
-        return _graph_run(run, record.status, events)
+        return _graph_run(record, events)
 
     async def _of_graph(self, run: RunId, principal: Principal) -> tuple[RunRecord, Sequence[Event]]:
         record = await self._runs.get(run, principal)
@@ -315,8 +361,14 @@ class GraphService:
             raise UserError(f"{run} is not a run of a graph.", code="run_not_of_a_graph", hint="See `answerable runs`.")
         return record, await self._runs.journal(run, principal)
 
-    def _checked(self, text: str, origin: str, principal: Principal) -> _Checked:
+    async def _checked(self, text: str, origin: str, principal: Principal) -> _Checked:
         definition, marks = read_graph(text, origin)
+
+        async def load(name: str) -> tuple[str, str]:
+            wanted, _, number = name.partition("@")
+            found = await self._graphs.version(principal, wanted, int(number) if number else None)
+            return f"{wanted}@{found.version}", found.text
+
         graph = compiled(
             definition,
             marks,
@@ -324,6 +376,7 @@ class GraphService:
             name_source=lambda name: self._registry.known_as(name, principal),
             default_source=self._default_source,
             apis=self._apis,
+            stored=await stored_inside(definition, marks, load),
         )
         return _Checked(definition, graph)
 
@@ -347,14 +400,16 @@ def _document(record: GraphRecord, stored: GraphVersion) -> GraphDocument:
     return GraphDocument(graph=_summary(record), version=_version(stored), text=stored.text)
 
 
-def _graph_run(run: RunId, status: RunStatus, events: Sequence[Event]) -> GraphRun:
+def _graph_run(record: RunRecord, events: Sequence[Event]) -> GraphRun:
     last = events[-1] if events else None
     error = None
     if isinstance(last, RunFailed):
         error = {"kind": last.kind, "code": last.code, "message": last.message, "hint": last.hint, "node": last.node}
     return GraphRun(
-        run_id=run,
-        status=status,
+        run_id=record.run,
+        graph=record.question,
+        version=record.graph_version,
+        status=record.status,
         nodes={id: each for id, each in node_runs(events).items() if id not in RESERVED},
         output=last.output if isinstance(last, RunFinished) else None,
         error=error,

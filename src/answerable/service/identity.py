@@ -16,6 +16,7 @@ from answerable.core.errors import NotFoundError, RefusedError, SignInError, Too
 from answerable.core.ids import TenantId
 from answerable.core.values import Frozen
 from answerable.identity.passwords import Passwords, check_new_password, wait_after
+from answerable.identity.provider import Vouched
 from answerable.sources.registry import SourceRegistry
 from answerable.store.protocols.identities import Identities, InvitationRecord, SessionRecord, UserRecord
 
@@ -30,6 +31,10 @@ DIRECTORY_SECONDS = 2.0
 """For so long, the people of the store are not read again. What this process changes, it knows at once."""
 LONGEST_NAME = 200
 LOCAL_ORIGIN = "local"
+SCIM_ORIGIN = "scim"
+"""Managed by a directory. They sign in at their provider."""
+SERVICE_ORIGIN = "service"
+"""A program that comes with keys, and never signs in."""
 
 
 class Profile(Frozen):
@@ -83,6 +88,8 @@ class IdentityService:
         self._sessions = identities.sessions
         self._invitations = identities.invitations
         self._attempts = identities.attempts
+        self._keys = identities.keys
+        self._records = identities.records
         self._registry = registry
         self._clock = clock
         self._session = session
@@ -114,6 +121,34 @@ class IdentityService:
         session = SessionRecord("sid_" + secrets.token_hex(8), user, client[:200], now, now, now + self._session)
         await self._sessions.begin(tenant, digest_of(token), session)
         return SignedIn(user, token)
+
+    async def admit(self, vouched: Vouched, origin: str, tenant: TenantId, *, new_users: bool) -> str:
+        """Takes in somebody for whom a provider vouches, with the roles and attributes that it gives now. Refuses a
+        name that belongs to somebody else: a local user, or another account of the provider."""
+        policy, name = self._policy(tenant), _checked_name(vouched.name)
+        record = await self._users.find(tenant, name)
+        if record is None and not new_users and name not in policy.users:
+            raise SignInError(
+                f"{name!r} is not among the users of this installation.",
+                code="sign_in_unknown",
+                hint=f"Ask {policy.contact or 'whoever runs this installation'} for access.",
+            )
+        record = record or UserRecord(name, origin)
+        if record.origin not in (origin, SCIM_ORIGIN) or record.subject not in (None, vouched.subject):
+            raise SignInError(
+                f"The name {name!r} belongs to another account here.",
+                code="sign_in_name_taken",
+                hint="Whoever runs this installation can tell the two apart by another `user_claim`.",
+            )
+        if record.disabled_at is not None:
+            raise SignInError(f"The user {name!r} is disabled.", code="sign_in_failed")
+        roles = tuple(role for role in vouched.roles if role in policy.roles)
+        changed = replace(record, subject=vouched.subject)
+        if record.origin != SCIM_ORIGIN:  # else the directory says what the user may do
+            changed = replace(changed, roles=roles, attributes=dict(vouched.attributes))
+        if changed != record or record.version == 0:
+            await self._save(tenant, changed)
+        return name
 
     async def person_with(self, token: str, tenant: TenantId) -> Principal | None:
         """The person whose session this is, or None. A session that is used lives on."""
@@ -180,8 +215,11 @@ class IdentityService:
             has_password=found is not None and found.password_hash is not None,
         )
 
-    async def sessions(self, principal: Principal, *, current: str = "") -> list[SessionView]:
-        """The person's sessions, the newest first. `current`: the token of the session that asks."""
+    async def sessions(self, principal: Principal, *, current: str = "", user: str | None = None) -> list[SessionView]:
+        """The person's sessions, or for an administrator those of `user`, the newest first. `current`: the token of the
+        session that asks."""
+        if user is not None:
+            self.require_administrator(principal)
         here = await self._sessions.find(principal.tenant, digest_of(current))
         return [
             SessionView(
@@ -192,18 +230,20 @@ class IdentityService:
                 expires_at=each.expires_at,
                 current=here is not None and here.session_id == each.session_id,
             )
-            for each in await self._sessions.of_user(principal.tenant, principal.user)
+            for each in await self._sessions.of_user(principal.tenant, user or principal.user)
         ]
 
-    async def end_session(self, session_id: str, principal: Principal) -> None:
-        """Ends one of the person's sessions."""
-        if not await self._sessions.end(principal.tenant, principal.user, session_id):
+    async def end_session(self, session_id: str, principal: Principal, *, user: str | None = None) -> None:
+        """Ends one of the person's sessions, or for an administrator one of `user`."""
+        if user is not None:
+            self.require_administrator(principal)
+        if not await self._sessions.end(principal.tenant, user or principal.user, session_id):
             raise NotFoundError(f"There is no session {session_id}.", code="session_not_found")
 
     async def end_all_sessions(self, principal: Principal, *, user: str | None = None) -> int:
         """Ends all sessions of the person, or for an administrator those of `user`. Returns how many."""
         if user is not None:
-            self._require_administrator(principal)
+            self.require_administrator(principal)
         return await self._sessions.end(principal.tenant, user or principal.user, None)
 
     async def change_password(self, old: str, new: str, principal: Principal) -> None:
@@ -218,7 +258,7 @@ class IdentityService:
 
     async def users(self, principal: Principal) -> list[UserView]:
         """Everybody who can sign in or is named by `access.yaml`, by name."""
-        self._require_administrator(principal)
+        self.require_administrator(principal)
         policy = self._policy(principal.tenant)
         records = {record.name: record for record in await self._users.list(principal.tenant)}
         names = sorted(records.keys() | policy.users.keys())
@@ -226,7 +266,7 @@ class IdentityService:
 
     async def user(self, name: str, principal: Principal) -> UserView:
         """One of them."""
-        self._require_administrator(principal)
+        self.require_administrator(principal)
         return _view(name, await self._known(name, principal.tenant), self._policy(principal.tenant))
 
     async def add_user(
@@ -238,58 +278,98 @@ class IdentityService:
         attributes: Mapping[str, Sequence[str]] | None = None,
     ) -> Invitation:
         """Lets somebody sign in. They choose their password through the one-time link that the reply is for."""
-        self._require_administrator(principal)
-        tenant, policy = principal.tenant, self._policy(principal.tenant)
+        self.require_administrator(principal)
+        record = await self._new_record(name, LOCAL_ORIGIN, roles, attributes or {}, principal.tenant)
+        return await self.invite(record.name, principal)
+
+    async def add_service(
+        self,
+        name: str,
+        principal: Principal,
+        *,
+        roles: Sequence[str] = (),
+        attributes: Mapping[str, Sequence[str]] | None = None,
+    ) -> UserView:
+        """Adds a user who is a program: it comes with keys, and has no password."""
+        self.require_administrator(principal)
+        record = await self._new_record(name, SERVICE_ORIGIN, roles, attributes or {}, principal.tenant)
+        return _view(record.name, record, self._policy(principal.tenant))
+
+    async def _new_record(
+        self, name: str, origin: str, roles: Sequence[str], attributes: Mapping[str, Sequence[str]], tenant: TenantId
+    ) -> UserRecord:
         name = _checked_name(name)
         if await self._users.find(tenant, name) is not None:
             raise UserError(f"There is a user {name!r} already.", code="user_exists")
-        _check_roles(roles, policy)
-        listed = {key: tuple(values) for key, values in (attributes or {}).items()}
-        await self._save(tenant, UserRecord(name, LOCAL_ORIGIN, tuple(roles), listed))
-        return await self.invite(name, principal)
+        _check_roles(roles, self._policy(tenant))
+        listed = {key: tuple(values) for key, values in attributes.items()}
+        return await self._save(tenant, UserRecord(name, origin, tuple(roles), listed))
 
     async def invite(self, name: str, principal: Principal) -> Invitation:
         """A one-time link with which somebody chooses a new password."""
-        self._require_administrator(principal)
-        record = await self._known(name, principal.tenant)
+        self.require_administrator(principal)
+        record = _with_password(await self._known(name, principal.tenant))
         token, expires_at = await self._new_invitation(principal.tenant, record.name, ())
         return Invitation(user=record.name, token=token, expires_at=expires_at)
 
     async def set_password(self, name: str, password: str, principal: Principal) -> None:
         """Sets the password of a user. All their sessions end."""
-        self._require_administrator(principal)
-        await self._set_password(await self._known(name, principal.tenant), password, principal.tenant)
+        self.require_administrator(principal)
+        record = _with_password(await self._known(name, principal.tenant))
+        await self._set_password(record, password, principal.tenant)
 
     async def set_roles(self, name: str, roles: Sequence[str], principal: Principal) -> UserView:
         """Replaces the roles that the directory gives to a user. Those of `access.yaml` stay."""
-        self._require_administrator(principal)
+        self.require_administrator(principal)
         _check_roles(roles, self._policy(principal.tenant))
         record = replace(await self._known(name, principal.tenant), roles=tuple(dict.fromkeys(roles)))
         return await self._changed(record, principal.tenant)
 
     async def set_disabled(self, name: str, disabled: bool, principal: Principal) -> UserView:
         """Keeps a user out, at once and everywhere, or lets them in again. What belongs to the user stays."""
-        self._require_administrator(principal)
+        self.require_administrator(principal)
         record = await self._known(name, principal.tenant)
         changed = await self._changed(
             replace(record, disabled_at=self._clock.now() if disabled else None), principal.tenant
         )
         if disabled:
-            await self._sessions.end(principal.tenant, name, None)
+            await self._keep_out(name, principal.tenant)
         return changed
 
-    async def refresh(self, tenant: TenantId) -> None:
-        """Hands the people of the store to the access rules, if it was not done just now."""
-        now = self._clock.monotonic()
-        if now - self._read_at.get(tenant, -DIRECTORY_SECONDS) < DIRECTORY_SECONDS:
+    async def refresh(self, tenant: TenantId, *, now: bool = False) -> None:
+        """Hands the people of the store to the access rules, if it was not done just now, or anyway with `now`. The
+        roles that approved requests give are among theirs."""
+        time = self._clock.monotonic()
+        if not now and time - self._read_at.get(tenant, -DIRECTORY_SECONDS) < DIRECTORY_SECONDS:
             return
-        self._read_at[tenant] = now
-        self._registry.access(tenant).directory = {
+        self._read_at[tenant] = time
+        given: dict[str, set[str]] = {}
+        for user, role in await self._records.given(tenant, self._clock.now()):
+            given.setdefault(user, set()).add(role)
+        file = self._registry.access(tenant)
+        listed = {
             record.name: ListedPerson(
-                frozenset(record.roles), dict(record.attributes), disabled=record.disabled_at is not None
+                frozenset(record.roles) | given.get(record.name, set()),
+                dict(record.attributes),
+                disabled=record.disabled_at is not None,
             )
             for record in await self._users.list(tenant)
         }
+        policy = file.policy() if given else None
+        for name, roles in given.items():
+            if name not in listed and policy is not None and name in policy.users:
+                listed[name] = ListedPerson(frozenset(roles))
+        file.directory = listed
+
+    async def check_policy(self, policy: "AccessPolicy", tenant: TenantId) -> None:
+        """Refuses rules after which nobody could administer, if somebody can now."""
+        users = await self._users.list(tenant)
+        if self._administrators(self._policy(tenant), users) and not self._administrators(policy, users):
+            raise RefusedError(
+                "With these rules nobody could administer any more.",
+                code="last_administrator",
+                hint="Keep a role with the permission `administer`, and somebody who has it.",
+            )
 
     # Parts
 
@@ -323,6 +403,26 @@ class IdentityService:
 
     async def _changed(self, record: UserRecord, tenant: TenantId) -> UserView:
         """Stores a change, unless nobody could administer afterwards."""
+        await self._check_administrators(record, tenant)
+        return _view(record.name, await self._save(tenant, record), self._policy(tenant))
+
+    async def save_listed(self, record: UserRecord, *, disabled: bool, tenant: TenantId) -> UserRecord:
+        """Stores what a directory says of a user, unless nobody could administer afterwards. Who is disabled is out at
+        once."""
+        _checked_name(record.name)
+        since = record.disabled_at or self._clock.now()
+        changed = replace(record, disabled_at=since if disabled else None)
+        await self._check_administrators(changed, tenant)
+        stored = await self._save(tenant, changed)
+        if disabled:
+            await self._keep_out(record.name, tenant)
+        return stored
+
+    async def _keep_out(self, name: str, tenant: TenantId) -> None:
+        await self._sessions.end(tenant, name, None)
+        await self._keys.revoke(tenant, name, None)
+
+    async def _check_administrators(self, record: UserRecord, tenant: TenantId) -> None:
         policy, users = self._policy(tenant), await self._users.list(tenant)
         others = [each for each in users if each.name != record.name]
         before, after = self._administrators(policy, users), self._administrators(policy, [*others, record])
@@ -332,7 +432,6 @@ class IdentityService:
                 code="last_administrator",
                 hint="Give the permission `administer` to somebody else first.",
             )
-        return _view(record.name, await self._save(tenant, record), policy)
 
     def _administrators(self, policy: "AccessPolicy", users: Sequence[UserRecord], *, keys: bool = True) -> set[str]:
         """Those who may administer and can get in, with a password, by a provider, or with a key if `keys`."""
@@ -348,13 +447,12 @@ class IdentityService:
             for view in views
             if not view.disabled
             and (view.can_sign_in or (keys and view.name in with_key))
-            and any("administer" in policy.roles[role].actions for role in view.roles)
+            and any("administer" in policy.roles[role].actions for role in view.roles if role in policy.roles)
         }
 
     async def _save(self, tenant: TenantId, record: UserRecord) -> UserRecord:
         stored = await self._users.save(tenant, record)
-        self._read_at.pop(tenant, None)
-        await self.refresh(tenant)
+        await self.refresh(tenant, now=True)
         return stored
 
     async def _known(self, name: str, tenant: TenantId) -> UserRecord:
@@ -366,7 +464,8 @@ class IdentityService:
             raise NotFoundError(f"There is no user {name!r}.", code="user_not_found")
         return record
 
-    def _require_administrator(self, principal: Principal) -> None:
+    def require_administrator(self, principal: Principal) -> None:
+        """Raises `RefusedError` for everybody else."""
         view = self._registry.view(principal)
         if view is not None:
             view.require("administer")
@@ -384,9 +483,20 @@ def _view(name: str, record: UserRecord | None, policy: "AccessPolicy") -> UserV
         origin=record.origin if record else LOCAL_ORIGIN,
         roles=sorted({*own, *(role for role in listed if role in policy.roles)}),
         attributes={key: list(values) for key, values in attributes.items()},
-        can_sign_in=record is not None and (record.password_hash is not None or record.origin != LOCAL_ORIGIN),
+        can_sign_in=record is not None
+        and (record.password_hash is not None or record.origin not in (LOCAL_ORIGIN, SERVICE_ORIGIN)),
         disabled=record is not None and record.disabled_at is not None,
         in_file=user is not None,
+    )
+
+
+def _with_password(record: UserRecord) -> UserRecord:
+    """The record, if the user can have a password of ours: for others it would be a way around their provider."""
+    if record.origin == LOCAL_ORIGIN:
+        return record
+    hint = "Give it a key: `answerable keys add`." if record.origin == SERVICE_ORIGIN else "They sign in there."
+    raise UserError(
+        f"{record.name!r} comes from {record.origin!r} and has no password here.", code="user_not_local", hint=hint
     )
 
 

@@ -18,6 +18,7 @@ from answerable.core.errors import AnswerableError, InternalError, OperatorError
 from answerable.core.events import Event, RunFinished, RunStarted
 from answerable.core.hidden_paths import HiddenPaths
 from answerable.core.ids import MessageId, NodeId, RunId, new_message_id
+from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.live import LiveRun
 from answerable.engine.run import Engine, Listener, Outcome
@@ -35,6 +36,8 @@ REQUESTS_SECONDS = 0.5
 """How often a process looks for requests to its runs."""
 ADOPT_SECONDS = 1.0
 """How often a server looks for runs that nobody carries out any more."""
+GRAPH_MODE = "graph"
+"""The mode of runs of graphs that users drew."""
 MOST_DEATHS = 2
 """A run whose process died so often is not continued: it may be what kills them."""
 
@@ -46,6 +49,11 @@ class Subject:
     question: str | None
     sources: tuple[str, ...]
     mode: str | None
+    graph_version: int | None = None
+    """Of a run of a stored graph."""
+    at_once: int | None = None
+    """How many runs of the same graph may be carried out at the same time. None: any number."""
+    priority: int = 0
 
 
 class RunCarrier:
@@ -62,11 +70,14 @@ class RunCarrier:
         hidden: HiddenPaths | None = None,
         leaves_runs: bool = False,
         most: int | None = None,
+        most_of_tenant: int | None = None,
     ) -> None:
         """`patient`: whether runs wait for a store that is away, as in a server, or fail, as in a command. The engine
         must use the same store. `hidden`: what the errors of runs leave out. `leaves_runs`: whether this process only
-        stores runs and leaves them to workers. `most`: how many runs it adopts at the same time; None: any number."""
+        stores runs and leaves them to workers. `most`: how many runs it adopts at the same time; None: any number.
+        `most_of_tenant`: how many runs of graphs are carried out for one tenant, by all processes together."""
         self._store = store
+        self._most_of_tenant = most_of_tenant
         self.patient = store.patient if patient and store.patient is not None else store
         """The store, as runs use it."""
         self._engine = engine
@@ -91,27 +102,33 @@ class RunCarrier:
         self._adopt_from = 0.0
         """Until this moment of the monotonic clock nobody's runs are adopted."""
 
-    async def start(self, graph: Graph, subject: Subject, context: RunContext) -> RunId:
+    async def start(self, graph: Graph, subject: Subject, context: RunContext, taken: Json = None) -> RunId:
         """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns.
-        In a crowd that would make it wait too long, it is refused before anything is stored."""
+        In a crowd that would make it wait too long, it is refused before anything is stored. `taken`: what it takes
+        over from the run that it was forked from."""
         if self.leaving.is_set():
             raise process_stopping()
         place = self._turns.admit()
+        limited = subject.mode == GRAPH_MODE and (subject.at_once or self._most_of_tenant) is not None
         try:
-            started = self._engine.started(context, graph, subject.question)
-            record = await self._created(context, subject, started)
+            started = self._engine.started(context, graph, subject.question, taken)
+            record = await self._created(context, subject, started, queued=self._leaves_runs or limited)
         except BaseException:
             place.leave()
             raise
-        if record is None or self._leaves_runs:
+        if record is None or record.owner is None:
             place.leave()
+            if record is not None:
+                await self.adopt(context.run)  # at once if there is room for it, else when there is
             return context.run
         live = self._live_run(context, record.lease, subject.question)
         live.place = place
         self._carry(live, self._engine.begin(live, graph, started=started))
         return context.run
 
-    async def _created(self, context: RunContext, subject: Subject, started: RunStarted) -> RunRecord | None:
+    async def _created(
+        self, context: RunContext, subject: Subject, started: RunStarted, *, queued: bool
+    ) -> RunRecord | None:
         """The new run; None for one that was started already, by the same request."""
         question, beginning = subject.question, RunBeginning(started)
         if context.thread is not None and question is not None:
@@ -124,7 +141,10 @@ class RunCarrier:
                 sources=subject.sources,
                 mode=subject.mode,
                 beginning=beginning,
-                queued=self._leaves_runs,
+                queued=queued,
+                graph_version=subject.graph_version,
+                at_once=subject.at_once,
+                priority=subject.priority,
             )
         except InternalError as error:
             if error.stable_code != "run_exists":
@@ -133,7 +153,7 @@ class RunCarrier:
             await self._store.runs.get(context.principal, context.run)
             return None
         except OperatorError:
-            if self._leaves_runs:  # a worker takes it up if it was stored
+            if queued:  # a worker takes it up if it was stored
                 raise
             task = asyncio.create_task(self._take_up_if_stored(context), name=context.run)
             self._unsure.add(task)
@@ -164,9 +184,9 @@ class RunCarrier:
         with about(run=context.run, thread=context.thread, request=context.request_id):
             try:
                 outcome = await run
-                waits = outcome.status == "waiting"
+                waits = outcome.status in ("waiting", "paused")
                 if waits:
-                    await self.patient.runs.finish(live.lease, RunEnd("waiting", wake_at=outcome.wake_at))
+                    await self._leave_waiting(live, outcome)
                 recorded = True
             except LeaseLostError:  # the process that has the run now records its end, and waiters wait for that
                 _log.warning("run taken over by another process", extra={"fields": {"token": live.lease.token}})
@@ -184,6 +204,14 @@ class RunCarrier:
                 self._room.set()
         if waits:
             await self.adopt(context.run)  # the decision may have come before the run waited for it
+
+    async def _leave_waiting(self, live: LiveRun, outcome: Outcome) -> None:
+        asked = [each for each in await self.patient.runs.requests() if each.run == live.context.run]
+        await self.patient.runs.finish(live.lease, RunEnd(outcome.status, wake_at=outcome.wake_at))
+        for request in asked:
+            # Only now: a process that dies before must not lose the wish.
+            if request.kind == "pause" and outcome.status == "paused":
+                await self.patient.runs.take(request)
 
     async def _give_up(self, live: LiveRun, error: AnswerableError) -> None:
         """Ends a run that could not be carried out to its end, for example because its answer cannot be read."""
@@ -311,6 +339,8 @@ class RunCarrier:
         if self._leaves_runs:
             return adopted
         async with self._one_adopts:
+            full: set[tuple[str, str | None]] = set()
+            """Tenants, and graphs of tenants, for which no more runs may be carried out now."""
             for record in await self._store.runs.adoptable():
                 if self._most is not None and len(self._live) >= self._most:
                     break
@@ -319,10 +349,16 @@ class RunCarrier:
                 # A run that waits for a decision has no owner who might be alive.
                 if record.owner is not None and self._clock.monotonic() < self._adopt_from:
                     continue
-                lease = await self.patient.runs.claim(record)
+                group = (record.principal.tenant, record.question if record.at_once is not None else None)
+                if record.mode == GRAPH_MODE and group in full:
+                    continue
+                of_tenant = self._most_of_tenant if record.mode == GRAPH_MODE else None
+                lease = await self.patient.runs.claim(record, most_of_tenant=of_tenant)
                 if lease is not None:
                     adopted += 1
                     await self._take_up(record, lease)
+                elif record.at_once is not None or of_tenant is not None:
+                    full.add(group)
         return adopted
 
     async def _take_up(self, record: RunRecord, lease: Lease) -> None:
@@ -335,15 +371,26 @@ class RunCarrier:
             if request.kind == "decide":
                 await self._decide(record, lease, request)
         live = self._live_run(_context(record), lease, record.question)
+        await self._pause_or_resume(live, [each for each in requests if each.kind in ("pause", "resume")])
         self._carry(live, self._go_on(live, record))
         for request in requests:
             if request.kind == "cancel":
                 live.cancel(request.body["reason"])
                 await self._store.runs.take(request)
 
+    async def _pause_or_resume(self, live: LiveRun, wishes: Sequence[RunRequest]) -> None:
+        """The last wish counts. A run that is to pause does so before its first step."""
+        if wishes and wishes[-1].kind == "pause":
+            live.pause(wishes[-1].body["by"])
+            wishes = wishes[:-1]  # it is taken when the run has paused
+        for wish in wishes:
+            await self._store.runs.take(wish)
+
     async def _go_on(self, live: LiveRun, record: RunRecord) -> Outcome:
         outcome = await self._engine.go_on(live)
-        if outcome.status != "waiting" and not ended(await self._store.runs.get(record.principal, record.run)):
+        if outcome.status in ("waiting", "paused"):
+            return outcome
+        if not ended(await self._store.runs.get(record.principal, record.run)):
             # Earlier versions stored the last event and the status one after the other; a crash could part them.
             last = (await self._store.events.read(record.principal, record.run))[-1]
             await self._store.runs.finish(live.lease, await self._end(live, record.question, last))
@@ -375,12 +422,16 @@ class RunCarrier:
                     if live is not None and request.kind == "cancel":
                         live.cancel(request.body["reason"])
                         await self._store.runs.take(request)
+                    elif live is not None and request.kind == "pause":
+                        live.pause(request.body["by"])
+                    elif live is not None and request.kind == "resume" and not live.pausing.is_set():
+                        await self._store.runs.take(request)
             except AnswerableError as error:
                 _log.warning("requests not read", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
 
 
 def ended(record: RunRecord) -> bool:
-    return record.status not in ("running", "waiting")
+    return record.status not in ("running", "waiting", "paused")
 
 
 def _context(record: RunRecord) -> RunContext:

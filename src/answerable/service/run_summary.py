@@ -18,7 +18,10 @@ class RunSummary(Frozen):
     duration_ms: float | None = Field(description="From its beginning to its end; null while it goes on.")
     error_code: str | None
     sources: list[str]
-    mode: str | None = Field(description="`auto`, `plan` or `react`; or `sql`, `python`, `plan` for what was written.")
+    mode: str | None = Field(
+        description="`auto`, `plan` or `react`; `sql`, `python`, `plan` for what was written; `graph`."
+    )
+    graph_version: int | None = Field(description="The version of the stored graph that ran, named in `question`.")
     kind: str | None = Field(description="Of its answer: `table`, `value`, `chart`, `text`, `clarify` or `refusal`.")
     row_count: int | None
     tokens: int | None
@@ -39,6 +42,7 @@ def run_summary(record: RunRecord) -> RunSummary:
         error_code=record.error_code,
         sources=list(record.sources),
         mode=record.mode,
+        graph_version=record.graph_version,
         kind=result.kind if result else None,
         row_count=result.row_count if result else None,
         tokens=result.tokens if result else None,

@@ -3,11 +3,11 @@
 `Source` is what every source must do. `Peekable` and `Browsable` are capabilities that a source may have besides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from answerable.core.catalog import Catalog, Table, ValueLookup
 from answerable.core.errors import UserError
@@ -15,6 +15,11 @@ from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Language, OutputColumn, Scalar
 from answerable.query.checked import CheckedQuery
 from answerable.sources.statistics import RelationshipCheck, TableStatistics
+
+if TYPE_CHECKING:
+    from answerable.apis.call import RequestRecord
+    from answerable.apis.openapi.endpoints import EndpointCatalog
+    from answerable.sources.api.program_calls import ProgramCalls
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,22 @@ class Browsable(Protocol):
     async def statistics(self, table: Table) -> TableStatistics: ...
 
     async def relationship_checks(self, catalog: Catalog) -> list[RelationshipCheck]: ...
+
+
+@runtime_checkable
+class CallableApi(Protocol):
+    """A source that is an API, which programs may call."""
+
+    @property
+    def may_be_called(self) -> bool:
+        """Whether programs of the person may call it: only someone to whom no rules apply may."""
+        ...
+
+    async def endpoints(self) -> "EndpointCatalog": ...
+
+    async def program_calls(self, record: "Callable[[RequestRecord], None]", seconds: float) -> "ProgramCalls":
+        """`record` receives every request. Raises `RefusedError` if the person may not see all of the source."""
+        ...
 
 
 def browsable(source: Source) -> Browsable:

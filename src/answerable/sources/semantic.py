@@ -34,6 +34,7 @@ from answerable.core.catalog import (
 )
 from answerable.core.errors import SemanticError, UserError
 from answerable.core.file_errors import no_descriptors
+from answerable.core.question_places import DURATION, PERIOD, column_of, places_of_question, places_of_statement
 from answerable.core.values import Frozen
 from answerable.core.words import normalise
 from answerable.core.yaml_text import SEMANTIC, FieldPath, Marks, did_you_mean, read
@@ -263,11 +264,25 @@ class _Applying:
                 "tables": tuple(shown.values()),
                 "relationships": tuple(r for r in relationships if _is_between(r, shown)),
                 "measures": (*self._catalog.measures, *measures),
-                "questions": tuple(KnownQuestion(**said.model_dump()) for said in self._semantic.questions),
+                "questions": tuple(self._question(place, said) for place, said in enumerate(self._semantic.questions)),
                 "links": tuple(link for link in self._links() if _starts_in(link, shown)),
                 "warnings": (*self._catalog.warnings, *_ambiguities(self._semantic)),
             }
         )
+
+    def _question(self, number: int, said: SemanticQuestion) -> KnownQuestion:
+        """Raises if a wording and the statement name other places, or a place is no column."""
+        used = places_of_statement(said.sql)
+        wordings: list[tuple[FieldPath, str]] = [(("questions", number, "question"), said.question)]
+        wordings += [(("questions", number, "also"), text) for text in said.also]
+        for path, text in wordings:
+            places = places_of_question(text)
+            if places != used:
+                differing = ", ".join(f"{{{place}}}" for place in sorted(places ^ used))
+                raise self._semantic.wrong(path, f"{differing} must stand in the question and, in quotes, in its sql")
+            for table, column in (column_of(place) for place in places - {PERIOD, DURATION}):
+                self._column(self._table(table, path), column, path)
+        return KnownQuestion(**said.model_dump())
 
     def _table(self, name: str, path: FieldPath) -> Table:
         found = _by_name(name, self._catalog.tables)

@@ -32,6 +32,7 @@ _MOST_CANDIDATES = 2_000
 _MOST_FORMS = 300
 _MOST_COLUMNS = 1_000
 _WHOLE_VALUE = 0.85
+_BESIDE_A_NAME = 0.97
 """A phrase that is only part of a value fits less than this."""
 _INITIALS = 0.75
 _SHARING = tuple(
@@ -114,8 +115,11 @@ class ValueIndex:
         """Best first. A misspelling is thought of only when nothing is spelt like the phrase."""
         search = _Search(self._connection, normal)
         seen: set[tuple[Place, str]] = set()
-        named = ((place, value, 1.0) for place, value in self._named.get(normal, ()))
-        sure = self._resolved(search.same() | search.same_stems(), phrase)
+        same = search.same() | search.same_stems()
+        named = [(place, value, 1.0) for place, value in self._named.get(normal, ())]
+        # What the phrase was said to mean goes before values that happen to be spelt so.
+        most = _BESIDE_A_NAME if named else 1.0
+        sure = ((place, value, min(score, most)) for place, value, score in self._resolved(same, phrase))
         for place, value, score in chain(named, sure):
             if (place, value) not in seen:
                 seen.add((place, value))

@@ -11,7 +11,7 @@ from answerable.core.errors import NotFoundError, UserError
 from answerable.core.ids import EvalId, RunId, TenantId, UserId, new_eval_id
 from answerable.core.values import Json
 from answerable.store.database import OWN, Row, RowExistsError, SqlDatabase, at_most, own, time_of, time_text
-from answerable.store.protocols.evals import CaseRecord, EvalRecord, EvalStatus
+from answerable.store.protocols.evals import TO_MEND, CaseRecord, EvalRecord, EvalStatus
 
 _CASE = "SELECT suite, case_id, tenant_id, user_id, made_at, run_id, body FROM eval_cases"
 _INSERT_CASE = (
@@ -44,7 +44,14 @@ class SqlEvals:
         return record
 
     async def cases(self, principal: Principal) -> Sequence[CaseRecord]:
-        rows = await self._database.rows(f"{_CASE} WHERE {OWN} ORDER BY made_at, case_id", *own(principal))
+        return await self._cases(principal, "suite <> ?")
+
+    async def to_mend(self, principal: Principal) -> Sequence[CaseRecord]:
+        return await self._cases(principal, "suite = ?")
+
+    async def _cases(self, principal: Principal, condition: str) -> Sequence[CaseRecord]:
+        where = f"WHERE {OWN} AND {condition} ORDER BY made_at, case_id"
+        rows = await self._database.rows(f"{_CASE} {where}", *own(principal), TO_MEND)
         return [_case(row) for row in rows]
 
     async def delete_case(self, principal: Principal, suite: str, case: str) -> None:

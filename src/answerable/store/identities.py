@@ -8,18 +8,24 @@ import orjson
 from answerable.core.clock import Clock
 from answerable.core.errors import UserError
 from answerable.core.ids import TenantId
+from answerable.store.access_keys import SqlAccessKeys
+from answerable.store.access_records import SqlAccessRecords
 from answerable.store.database import NothingChangedError, Row, RowExistsError, SqlDatabase, time_of, time_text
-from answerable.store.protocols.identities import Identities, InvitationRecord, SessionRecord, UserRecord
+from answerable.store.groups import SqlGroups
+from answerable.store.protocols.identities import FlowRecord, Identities, InvitationRecord, SessionRecord, UserRecord
 
 ATTEMPTS_COUNT_FOR = timedelta(days=1)
-_USER = "SELECT name, origin, roles, attributes, password_hash, disabled_at, created_at, version FROM users"
+_USER = (
+    "SELECT name, origin, roles, attributes, password_hash, disabled_at, created_at, subject, version, profile"
+    " FROM users"
+)
 _INSERT_USER = (
-    "INSERT INTO users (origin, roles, attributes, password_hash, disabled_at, version, created_at, tenant_id, name)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO users (origin, roles, attributes, password_hash, disabled_at, subject, profile, version, created_at,"
+    " tenant_id, name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _UPDATE_USER = (
-    "UPDATE users SET origin = ?, roles = ?, attributes = ?, password_hash = ?, disabled_at = ?, version = ?"
-    " WHERE tenant_id = ? AND name = ? AND version = ?"
+    "UPDATE users SET origin = ?, roles = ?, attributes = ?, password_hash = ?, disabled_at = ?, subject = ?,"
+    " profile = ?, version = ? WHERE tenant_id = ? AND name = ? AND version = ?"
 )
 _SESSION = "SELECT session_id, user_id, client, created_at, used_at, expires_at FROM sessions"
 _INSERT_SESSION = (
@@ -30,6 +36,11 @@ _RENEW = "UPDATE sessions SET used_at = ?, expires_at = ? WHERE tenant_id = ? AN
 _END = "DELETE FROM sessions WHERE tenant_id = ? AND user_id = ? AND session_id = COALESCE(?, session_id)"
 _INSERT_INVITATION = "INSERT INTO invitations (digest, tenant_id, user_id, roles, expires_at) VALUES (?, ?, ?, ?, ?)"
 _EARLIER = "DELETE FROM invitations WHERE tenant_id = ? AND COALESCE(user_id, '') = ?"
+_FLOW = "SELECT provider, browser_digest, nonce, verifier, redirect_uri, expires_at FROM sign_in_flows"
+_INSERT_FLOW = (
+    "INSERT INTO sign_in_flows (state_digest, tenant_id, provider, browser_digest, nonce, verifier, redirect_uri,"
+    " expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
 _INSERT_ATTEMPT = (
     "INSERT INTO sign_in_attempts (tenant_id, name, failures, open_at) VALUES (?, ?, ?, ?)"
     " ON CONFLICT (tenant_id, name) DO NOTHING"
@@ -45,6 +56,10 @@ def identities(database: SqlDatabase, clock: Clock) -> Identities:
         SqlSessions(database, clock),
         SqlInvitations(database, clock),
         SqlSignInAttempts(database, clock),
+        SqlAccessKeys(database, clock),
+        SqlFlows(database, clock),
+        SqlGroups(database),
+        SqlAccessRecords(database),
     )
 
 
@@ -68,6 +83,8 @@ class SqlUsers:
             orjson.dumps(attributes).decode(),
             user.password_hash,
             time_text(user.disabled_at) if user.disabled_at else None,
+            user.subject,
+            orjson.dumps(user.profile).decode() if user.profile is not None else None,
             user.version + 1,
         )
         key = (tenant, user.name)
@@ -143,6 +160,28 @@ class SqlInvitations:
         return used == 1
 
 
+class SqlFlows:
+    def __init__(self, database: SqlDatabase, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def begin(self, tenant: TenantId, state_digest: str, flow: FlowRecord) -> None:
+        values = (flow.provider, flow.browser_digest, flow.nonce, flow.verifier, flow.redirect_uri)
+        await self._database.write(
+            ("DELETE FROM sign_in_flows WHERE expires_at <= ?", (time_text(self._clock.now()),)),
+            (_INSERT_FLOW, (state_digest, tenant, *values, time_text(flow.expires_at))),
+        )
+
+    async def use(self, tenant: TenantId, state_digest: str) -> FlowRecord | None:
+        rows = await self._database.rows(f"{_FLOW} WHERE tenant_id = ? AND state_digest = ?", tenant, state_digest)
+        sql = "DELETE FROM sign_in_flows WHERE tenant_id = ? AND state_digest = ? AND expires_at > ?"
+        [used] = await self._database.write((sql, (tenant, state_digest, time_text(self._clock.now()))))
+        if not rows or not used:
+            return None
+        provider, browser_digest, nonce, verifier, redirect_uri, expires_at = rows[0]
+        return FlowRecord(provider, browser_digest, nonce, verifier, redirect_uri, time_of(expires_at))
+
+
 class SqlSignInAttempts:
     def __init__(self, database: SqlDatabase, clock: Clock) -> None:
         self._database = database
@@ -172,7 +211,7 @@ class SqlSignInAttempts:
 
 
 def _user(row: Row) -> UserRecord:
-    name, origin, roles, attributes, password_hash, disabled_at, created_at, version = row
+    name, origin, roles, attributes, password_hash, disabled_at, created_at, subject, version, profile = row
     return UserRecord(
         name=name,
         origin=origin,
@@ -181,6 +220,8 @@ def _user(row: Row) -> UserRecord:
         password_hash=password_hash,
         disabled_at=time_of(disabled_at) if disabled_at else None,
         created_at=time_of(created_at),
+        subject=subject,
+        profile=orjson.loads(profile) if profile else None,
         version=int(version),
     )
 

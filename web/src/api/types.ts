@@ -22,6 +22,8 @@ export type About = Reply<"About">;
 export type IdentityState = Reply<"IdentityState">;
 export type Profile = Reply<"Profile">;
 export type SessionList = Reply<"SessionList">;
+export type KeyList = Reply<"KeyList">;
+export type NewKey = Reply<"NewKey">;
 export type Binding = Reply<"Binding">;
 export type Catalog = Reply<"Catalog">;
 export type Choice = Reply<"Choice">;
@@ -47,6 +49,20 @@ export type Replay = Reply<"Replay">;
 export type RetentionReport = Reply<"RetentionReport">;
 export type RowTotals = Reply<"RowTotals">;
 export type Freshness = Reply<"Freshness">;
+export type GraphDifference = Reply<"GraphDifference">;
+export type GraphDocument = Reply<"GraphDocument">;
+export type GraphList = Reply<"GraphList">;
+export type GraphReport = Reply<"GraphReport">;
+export type GraphRuns = Reply<"GraphRuns">;
+export type GraphVersions = Reply<"GraphVersions">;
+export type ScheduleList = Reply<"ScheduleList">;
+export type Judgement = Reply<"Judgement">;
+export type PlanColumn = Reply<"PlanColumn">;
+export type PlanOption = Reply<"PlanOption">;
+export type PlanPart = Reply<"ChangeablePart">;
+export type PlanParts = Reply<"PlanParts">;
+export type WrongAnswer = Reply<"WrongAnswer">;
+export type WrongAnswerList = Reply<"WrongAnswerList">;
 export type QuestionList = Reply<"QuestionList">;
 export type Synonym = Reply<"Synonym">;
 export type RunComparison = Reply<"RunComparison">;
@@ -86,7 +102,9 @@ export interface ColumnFormat {
   quantity?: Quantity | null;
 }
 
-type Provenance = Omit<Reply<"Provenance">, "format"> & { format: { columns: ColumnFormat[] } | null };
+type Provenance = Omit<Reply<"Provenance">, "format"> & {
+  format: { columns: ColumnFormat[]; markdown?: boolean } | null;
+};
 export type Answer = Omit<Reply<"Answer">, "provenance"> & { provenance: Provenance };
 export type RunDetail = Omit<Reply<"RunDetail">, "answer"> & { answer: Answer | null };
 export type MessageView = Omit<Reply<"MessageView">, "answer"> & { answer: Answer | null };

@@ -1,5 +1,6 @@
 import { ChevronRight, ShieldCheck } from "lucide-react";
 import { useState } from "react";
+import { JudgeButtons, useJudgement, WrongForm } from "../answer/Judging";
 import type { Answer } from "../api/types";
 import { verdicts } from "../result/verdicts";
 import { age, duration, money, plural } from "../shared/format";
@@ -13,6 +14,8 @@ import { useStepKinds } from "./stepKinds";
 /** The receipt of an answer, folded to one line that opens to its steps, and what can be done with the answer. */
 export function AnswerFoot({ run, answer, onCheck }: { run: RunView; answer: Answer; onCheck: () => void }) {
   const [open, setOpen] = useState(false);
+  const [saysWrong, setSaysWrong] = useState(false);
+  const judging = useJudgement(answer.run_id, true);
   const verdict = useStore(verdicts)[answer.run_id];
   const steps = shownSteps(run.steps, useStepKinds());
   const [state, word] = verdictWord(verdict?.verdict, answer);
@@ -34,6 +37,7 @@ export function AnswerFoot({ run, answer, onCheck }: { run: RunView; answer: Ans
             ))}
           </span>
         </button>
+        <JudgeButtons judging={judging} open={saysWrong} onOpen={setSaysWrong} />
         <button type="button" className="btn ghost small push" onClick={onCheck}>
           <ShieldCheck className="i i-s" aria-hidden />
           Check
@@ -44,6 +48,7 @@ export function AnswerFoot({ run, answer, onCheck }: { run: RunView; answer: Ans
           <StepList steps={steps} />
         </div>
       )}
+      {saysWrong && <WrongForm answer={answer} judging={judging} onClose={() => setSaysWrong(false)} />}
     </>
   );
 }

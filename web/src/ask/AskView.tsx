@@ -16,7 +16,19 @@ import { Splitter } from "../shared/Splitter";
 import { useStore } from "../shared/store";
 import { newest } from "../sources/upload";
 import { Composer } from "./Composer";
-import { ask, conversationOf, conversations, DRAFT, fork, open, startOver, stop, type Turn } from "./conversations";
+import {
+  ask,
+  changePlan,
+  conversationOf,
+  conversations,
+  DRAFT,
+  fork,
+  open,
+  startOver,
+  stop,
+  type Turn,
+  undoChange,
+} from "./conversations";
 import { offeredChoices } from "./offeredChoices";
 import { remembering, rememberSynonym } from "./remembering";
 import { isOver, isReading } from "./run";
@@ -89,6 +101,8 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
       },
       ask: (question) => send(question),
       again: (turn) => send(turn.question, turn.choice),
+      change: (turn, changes) => void changePlan(key, turn, changes),
+      undo: (turn) => void undoChange(key, turn),
       editAndAsk: (turn, text) => {
         setEditing(null);
         if (!thread || !turn.messageId) return send(text);

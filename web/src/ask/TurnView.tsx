@@ -4,11 +4,13 @@ import { AnswerBody } from "../answer/AnswerBody";
 import { StaleLine } from "../answer/StaleLine";
 import { Link } from "../app/Link";
 import { address } from "../app/router";
+import type { PlanChange } from "../plan/Options";
 import type { ResultTab } from "../result/ResultPane";
 import { Code } from "../shared/Code";
 import { plural } from "../shared/format";
 import { Notice } from "../shared/Notice";
 import { AnswerFoot } from "./AnswerFoot";
+import { AnswerPlan } from "./AnswerPlan";
 import { ChosenLine, ClarifyCard } from "./ClarifyCard";
 import type { Turn } from "./conversations";
 import { LiveCard } from "./LiveCard";
@@ -22,6 +24,8 @@ export interface TurnActions {
   choose: (turn: Turn, choice: number) => void;
   ask: (question: string) => void;
   again: (turn: Turn) => void;
+  change: (turn: Turn, changes: PlanChange[]) => void;
+  undo: (turn: Turn) => void;
   editAndAsk: (turn: Turn, text: string) => void;
   fork: (turn: Turn) => void;
   show: (turn: Turn, tab: ResultTab) => void;
@@ -98,6 +102,7 @@ function Outcome({ turn, chosen, newest, actions, onEdit }: Omit<Props, "editing
         </div>
       )}
       {newest && <StaleLine answer={answer} onAgain={() => actions.again(turn)} />}
+      <AnswerPlan turn={turn} answer={answer} newest={newest} actions={actions} />
       <AnswerFoot run={run} answer={answer} onCheck={() => actions.show(turn, "check")} />
     </>
   );

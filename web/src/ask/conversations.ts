@@ -4,6 +4,8 @@ import { reach } from "../api/reach";
 import { begin, follow, type RunListener } from "../api/stream";
 import type { MessageList, MessageView, ThreadSummary } from "../api/types";
 import { say } from "../app/live";
+import { toast } from "../app/toasts";
+import type { PlanChange } from "../plan/Options";
 import { refresh } from "../shared/fetched";
 import { createStore } from "../shared/store";
 import { fold, isOver, NEW_RUN, type RunView, recalled, reconnected, shownSteps } from "./run";
@@ -16,6 +18,10 @@ export interface Turn {
   choice: number | null;
   sources: string[];
   run: RunView;
+  /** The runs whose answers this one took the place of, the first one first: their plans were changed by the user. */
+  former: RunView[];
+  /** Whether a changed plan is running. The answer stays until it has one. */
+  changing: boolean;
   stopping: boolean;
 }
 
@@ -91,6 +97,41 @@ export async function open(thread: string): Promise<void> {
 export async function stop(key: string, turn: Turn): Promise<void> {
   changeTurn(key, turn.key, (now) => ({ ...now, stopping: true }));
   if (turn.run.id) await api.post(path`/runs/${turn.run.id}/cancel`);
+}
+
+/** Runs the plan of an answer with changes. Its answer takes the place of the one that the turn shows. */
+export async function changePlan(key: string, turn: Turn, changes: PlanChange[]): Promise<void> {
+  await replaced(key, turn, turn.run, changes, [...turn.former, turn.run]);
+}
+
+/** Runs the former plan once more, so that follow-ups go on from it too. */
+export async function undoChange(key: string, turn: Turn): Promise<void> {
+  const before = turn.former.at(-1);
+  if (before) await replaced(key, turn, before, [], turn.former.slice(0, -1));
+}
+
+async function replaced(key: string, turn: Turn, from: RunView, changes: PlanChange[], former: RunView[]) {
+  changeTurn(key, turn.key, (now) => ({ ...now, changing: true }));
+  let run: RunView = NEW_RUN;
+  try {
+    const begun = await api.post<{ run_id: string }>(path`/runs/${from.id ?? ""}/changes`, { changes });
+    followed.add(begun.run_id);
+    await follow(begun.run_id, {
+      onEvents: (events) => {
+        run = events.reduce(foldAndAnnounce, run);
+      },
+      onReconnect: () => {
+        run = reconnected(run);
+      },
+    });
+    if (!run.answer) throw new Problem({ detail: run.error?.message, code: run.error?.code });
+    changeTurn(key, turn.key, (now) => ({ ...now, run, former, changing: false }));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    changeTurn(key, turn.key, (now) => ({ ...now, changing: false }));
+    toast(error.message, { state: "error" });
+  }
+  announce(key);
 }
 
 export async function decide(turn: Turn, step: string, approved: boolean): Promise<void> {
@@ -180,6 +221,8 @@ function newTurn(question: QuestionRequest): Turn {
     choice: question.choice ?? null,
     sources: question.sources ?? [],
     run: NEW_RUN,
+    former: [],
+    changing: false,
     stopping: false,
   };
 }
@@ -188,21 +231,37 @@ function newTurn(question: QuestionRequest): Turn {
 export function merged(turns: Turn[], messages: MessageView[]): Turn[] {
   const answers = new Map(messages.filter((m) => m.answer).map((m) => [m.run_id, m.answer]));
   const byRun = new Map(turns.map((turn) => [turn.run.id, turn]));
-  const stored = messages
-    .filter((message) => message.role === "user" && message.run_id)
-    .map((message): Turn => {
-      const known = byRun.get(message.run_id);
-      if (known) return { ...known, messageId: message.message_id };
-      const answer = answers.get(message.run_id);
-      return {
-        ...newTurn({ message: message.content, sources: message.run?.sources ?? [] }),
-        key: message.message_id,
-        messageId: message.message_id,
-        run: answer ? recalled(answer, message.run?.duration_ms ?? null) : { ...NEW_RUN, id: message.run_id },
-      };
-    });
-  const unknown = turns.filter((turn) => !turn.run.id || !stored.some((known) => known.run.id === turn.run.id));
+  const stored: Turn[] = [];
+  for (const message of messages.filter((each) => each.role === "user" && each.run_id)) {
+    const known = byRun.get(message.run_id);
+    const answer = answers.get(message.run_id);
+    const turn: Turn = known ?? {
+      ...newTurn({ message: message.content, sources: message.run?.sources ?? [] }),
+      key: message.message_id,
+      run: answer ? recalled(answer, message.run?.duration_ms ?? null) : { ...NEW_RUN, id: message.run_id },
+    };
+    const last = stored.at(-1);
+    if (message.run?.mode === CHANGED && last?.question === turn.question) {
+      // A run that failed has no answer to take the place of the former one.
+      if (known || answer) stored[stored.length - 1] = { ...last, ...inPlaceOf(last, turn) };
+    } else stored.push({ ...turn, messageId: message.message_id });
+  }
+  const unknown = turns.filter((turn) => !turn.run.id || !isStored(turn.run.id, stored));
   return [...stored, ...unknown];
+}
+
+/** The mode of runs whose plan the user changed. */
+const CHANGED = "changed";
+
+/** What a turn has of a changed run. What the page knows already is kept, so that nothing is lost by a reload. */
+function inPlaceOf(last: Turn, changed: Turn): Pick<Turn, "run" | "former" | "changing" | "key"> {
+  const former = changed.former.length ? changed.former : [...last.former, last.run];
+  const isKnown = changed.former.length > 0;
+  return { run: changed.run, former, changing: changed.changing, key: isKnown ? changed.key : last.key };
+}
+
+function isStored(run: string, stored: Turn[]): boolean {
+  return stored.some((turn) => turn.run.id === run || turn.former.some((before) => before.id === run));
 }
 
 async function nameMessages(key: string): Promise<void> {

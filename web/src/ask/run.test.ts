@@ -25,6 +25,7 @@ function played(...events: Told[]) {
 
 const started: Told = {
   type: "run.started",
+  taken: null,
   question: "?",
   graph: {
     nodes: [

@@ -87,6 +87,7 @@ export function fold(run: RunView, event: RunEvent): RunView {
     case "run.started":
       return withNodes(known, event.graph?.nodes ?? []);
     case "run.resumed":
+    case "run.paused":
       return { ...known, steps: halted(known.steps, "idle") };
     case "plan.ready":
       return withNodes({ ...known, sentence: event.sentence ?? known.sentence }, event.plan?.nodes ?? []);

@@ -1,7 +1,14 @@
 import { ChevronLeft, ListChecks, Play } from "lucide-react";
 import { useEffect, useState } from "react";
 import { api, path } from "../api/client";
-import type { EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail, EvalSuiteList } from "../api/types";
+import type {
+  EvalCaseSummary,
+  EvalRun,
+  EvalSuite,
+  EvalSuiteDetail,
+  EvalSuiteList,
+  WrongAnswerList,
+} from "../api/types";
 import { Link } from "../app/Link";
 import { address } from "../app/router";
 import { Bar } from "../ask/StepList";
@@ -11,12 +18,15 @@ import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { type State, Status } from "../shared/Status";
 import { CaseDetail } from "./CaseDetail";
+import { TO_MEND, ToMend } from "./ToMend";
 import { Trend } from "./Trend";
 
 export default function EvalsView({ suite, caseId }: { suite: string | null; caseId: string | null }) {
   const list = useFetched<EvalSuiteList>("/evals");
   const suites = list.data?.suites ?? [];
-  const current = suites.find((known) => known.name === suite) ?? suites[0] ?? null;
+  const wrong = useFetched<WrongAnswerList>("/wrong-answers");
+  const mending = suite === TO_MEND;
+  const current = mending ? null : (suites.find((known) => known.name === suite) ?? suites[0] ?? null);
   const running = suites.some((known) => known.last?.status === "running");
   useEffect(() => {
     if (!running) return undefined;
@@ -51,10 +61,26 @@ export default function EvalsView({ suite, caseId }: { suite: string | null; cas
               </li>
             ))}
           </ul>
-          <p className="none dim caption">“Good answer” in the Check tab of an answer adds its question here.</p>
+          <ul className="srcs">
+            <li>
+              <Link
+                className={`suite ${mending ? "cur" : ""}`}
+                href={address("evals", TO_MEND)}
+                aria-current={mending ? "true" : undefined}
+              >
+                <b className="clip">To mend</b>
+                <span className="m">{plural(wrong.data?.answers.length ?? 0, "wrong answer")}</span>
+              </Link>
+            </li>
+          </ul>
+          <p className="none dim caption">
+            “Good” below an answer adds its question to the golden ones, “Wrong” to those to mend.
+          </p>
         </div>
       </aside>
-      {current ? (
+      {mending ? (
+        <ToMend list={wrong} />
+      ) : current ? (
         <SuitePane key={current.name} suite={current} caseId={caseId} />
       ) : (
         <section className="pane">{list.loading && <SkeletonRows rows={8} columns={3} />}</section>

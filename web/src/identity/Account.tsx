@@ -2,11 +2,17 @@ import { api, path } from "../api/client";
 import type { IdentityState, Profile, SessionList } from "../api/types";
 import { refresh, useFetched } from "../shared/fetched";
 import { enter } from "./door";
+import { Keys } from "./Keys";
 
 /** Who is signed in, and where. Shows nothing where nobody signs in. */
 export function Account() {
   const profile = useFetched<IdentityState>("/identity").data?.profile;
-  return profile ? <SignedIn profile={profile} /> : null;
+  return profile ? (
+    <>
+      <SignedIn profile={profile} />
+      <Keys actions={profile.actions} />
+    </>
+  ) : null;
 }
 
 function SignedIn({ profile }: { profile: Profile }) {

@@ -1,8 +1,10 @@
 import { CircleX } from "lucide-react";
 import { useState } from "react";
 import { api, Problem } from "../api/client";
+import type { IdentityState } from "../api/types";
 import { Logo } from "../app/Logo";
-import { type Door, enter } from "./door";
+import { useFetched } from "../shared/fetched";
+import { type Door, enter, refusal } from "./door";
 
 /** Signs in with name and password, or by a one-time link with a new password. */
 export function SignIn({ door }: { door: Exclude<Door, { state: "open" }> }) {
@@ -11,6 +13,7 @@ export function SignIn({ door }: { door: Exclude<Door, { state: "open" }> }) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const invited = door.state === "invited";
+  const providers = useFetched<IdentityState>("/identity").data?.providers ?? [];
   const asksName = !invited || door.chooseName;
 
   async function submit(event: React.FormEvent) {
@@ -65,6 +68,12 @@ export function SignIn({ door }: { door: Exclude<Door, { state: "open" }> }) {
             onChange={(event) => setPassword(event.target.value)}
           />
         </label>
+        {!problem && door.state === "closed" && door.problem && (
+          <p className="err" role="alert">
+            <CircleX className="i i-s" aria-hidden />
+            <span>{refusal(door.problem)}</span>
+          </p>
+        )}
         {problem && (
           <p className="err" role="alert">
             <CircleX className="i i-s" aria-hidden />
@@ -76,6 +85,12 @@ export function SignIn({ door }: { door: Exclude<Door, { state: "open" }> }) {
         <button type="submit" className="btn primary" disabled={busy}>
           {busy ? "Signing in …" : "Sign in"}
         </button>
+        {!invited &&
+          providers.map((provider) => (
+            <a key={provider.name} className="btn" href={`/sign-in/${encodeURIComponent(provider.name)}`}>
+              Sign in with {provider.label}
+            </a>
+          ))}
       </form>
     </main>
   );

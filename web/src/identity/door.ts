@@ -1,9 +1,30 @@
 import { createStore } from "../shared/store";
 
 /** Whether the page can be used, or somebody has to sign in or to choose a password first. */
-export type Door = { state: "open" } | { state: "closed" } | { state: "invited"; token: string; chooseName: boolean };
+export type Door =
+  | { state: "open" }
+  | { state: "closed"; problem?: string }
+  | { state: "invited"; token: string; chooseName: boolean };
+
+const REFUSALS: Record<string, string> = {
+  provider_unreachable: "The identity provider cannot be reached. Try again in a while.",
+  sign_in_unknown: "The provider knows you, but you are not among the users here. Ask whoever runs this installation.",
+  sign_in_name_taken: "Your name belongs to another account here. Ask whoever runs this installation.",
+  sign_in_failed: "Your account is disabled here.",
+  sign_in_refused:
+    "This sign-in was finished already, took too long, or was begun in another browser. Begin once more.",
+};
+
+/** What went wrong at an identity provider, by its code. Other text is never taken from an address. */
+export function refusal(code: string): string {
+  return (
+    REFUSALS[code] ?? `Signing in at the provider did not work (${code}). Whoever runs this installation can see why.`
+  );
+}
 
 export function doorAt(hash: string): Door {
+  const refused = /^#sign-in-problem=([a-z_]{1,60})$/.exec(hash);
+  if (refused?.[1]) return { state: "closed", problem: refused[1] };
   const found = /^#(setup|invitation)=([\w-]+)$/.exec(hash);
   if (!found?.[2]) return { state: "open" };
   return { state: "invited", token: found[2], chooseName: found[1] === "setup" };
@@ -15,7 +36,7 @@ export const door = createStore<Door>({ state: "open" });
 export function watchLinks(): void {
   const look = () => {
     const found = doorAt(location.hash);
-    if (found.state === "invited") door.set(found);
+    if (found.state !== "open") door.set(found);
   };
   look();
   window.addEventListener("hashchange", look);

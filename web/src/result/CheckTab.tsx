@@ -1,6 +1,7 @@
 import { Check, ChevronRight, CircleCheck, Copy, RotateCcw, ShieldCheck, Star, TriangleAlert } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
-import { api, path } from "../api/client";
+import { useJudgement } from "../answer/Judging";
+import { path } from "../api/client";
 import type { About, Answer, Binding, RunTimeline, SourceList } from "../api/types";
 import { toast } from "../app/toasts";
 import { PlanGraph } from "../ask/PlanGraph";
@@ -109,17 +110,13 @@ function VerdictBar({ answer }: { answer: Answer }) {
 
 /** Adds the answer to the golden questions. */
 function GoldenButton({ answer }: { answer: Answer }) {
-  const [isGolden, setIsGolden] = useState(false);
-  const keep = async () => {
-    await api.post(path`/evals/${"golden"}/cases`, { run_id: answer.run_id });
-    setIsGolden(true);
-    toast("Added to the golden questions. Evals checks it from now on.");
-  };
+  const { judgement, busy, keep } = useJudgement(answer.run_id, true);
+  const isGolden = Boolean(judgement?.golden);
   return (
     <button
       type="button"
       className="btn ghost"
-      disabled={isGolden}
+      disabled={isGolden || busy}
       title={isGolden ? "Already a golden question" : "Add to the golden questions"}
       onClick={() => void keep()}
     >

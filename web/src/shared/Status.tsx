@@ -66,6 +66,7 @@ export function Tag({ state, children }: { state: State; children: React.ReactNo
 const RUN_STATES: Record<string, [State, string]> = {
   running: ["running", "Running"],
   waiting: ["waiting", "Waiting for you"],
+  paused: ["idle", "Paused"],
   done: ["ok", "Done"],
   partial: ["warn", "Partial"],
   failed: ["error", "Failed"],

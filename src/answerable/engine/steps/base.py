@@ -93,6 +93,8 @@ class Step:
     @property
     def idempotency_key(self) -> str:
         """A key that is the same for every attempt and after every restart, so that a target recognises repetitions."""
+        if self.past is not None and self.past.key is not None:
+            return self.past.key
         return f"{self.journal.context.run}:{self.id}"
 
     def config_as(self, model: type[M]) -> M:

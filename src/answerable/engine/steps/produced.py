@@ -44,6 +44,8 @@ class Produced(Frozen):
     """What people call columns, where that differs from their names."""
     noun: RowNoun | None = None
     """What the rows are, or what a plain count counts, where this is known."""
+    incomplete: bool = False
+    """Whether rows are missing, because calls of an API failed that the step may go without."""
     chart: Json = None
     """A vega-lite specification that the program returned, over data named `rows`."""
 

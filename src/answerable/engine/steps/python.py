@@ -19,6 +19,7 @@ from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import OutputSink, Step
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
+from answerable.engine.steps.failed_calls import FailedCalls
 from answerable.engine.steps.produced import Produced, missing_before, oldest, produced_before, rows_of
 from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest, SandboxResult
 from answerable.store.base import Artifacts
@@ -39,7 +40,7 @@ class CodeRunner(Protocol):
     async def run(self, request: SandboxRequest, backend: str | None = None) -> SandboxResult: ...
 
     async def type_errors(
-        self, code: str, frames: Mapping[str, Sequence[str]], backend: str | None = None
+        self, code: str, frames: Mapping[str, Sequence[str]], backend: str | None = None, functions: Sequence[str] = ()
     ) -> tuple[str, ...]: ...
 
     def libraries(self) -> str:
@@ -54,7 +55,7 @@ class CodeRunner(Protocol):
 class HostFunctions(Protocol):
     """The functions that a program may call. Each run has its own session, because limits count the calls of a run."""
 
-    def calls(self, api: str, record: Callable[[Json], None]) -> HostCalls: ...
+    async def calls(self, api: str, principal: Principal, record: Callable[[Json], None]) -> HostCalls: ...
 
 
 class PythonConfig(Frozen):
@@ -62,7 +63,9 @@ class PythonConfig(Frozen):
     backend: str | None = None
     """The name of a sandbox; None for the one that the settings choose."""
     api: str | None = None
-    """The configured API that the program may read with `api_get`."""
+    """The API that the program may read with `api_get`: one of the settings, or a source that is an API."""
+    partial: bool = False
+    """Whether a call of the API that fails gives None instead of ending the program."""
     values: Mapping[str, Json] = {}
     """Small values that the program can name."""
     frames: tuple[NodeId, ...] | None = None
@@ -79,6 +82,8 @@ class Program:
     api: str | None = None
     values: Mapping[str, Json] = field(default_factory=dict)
     """None for each name that a step would have set which gave nothing."""
+    failed: FailedCalls | None = None
+    """Collects calls that fail; None if a call that fails is an error of the program."""
 
 
 class PythonStep:
@@ -125,7 +130,8 @@ class PythonStep:
     async def check(self, config: PythonConfig, earlier: Mapping[NodeId, Produced]) -> None:
         """Checks the types of a program without running it. Raises if it does not fit the rows of earlier steps."""
         frames = {_name(name): [column.name for column in each.frame.columns] for name, each in earlier.items()}
-        errors = await self._sandboxes.type_errors(config.code, frames, config.backend)
+        functions = ("api_get", "api_post") if config.api is not None else ()
+        errors = await self._sandboxes.type_errors(config.code, frames, config.backend, functions)
         if errors:
             raise UserError(" ".join(errors), code="python_types")
 
@@ -141,7 +147,10 @@ class PythonStep:
         steps without an output; the program finds None under their names."""
         output("code", config.code)
         inputs = {_name(name): each.frame.artifact for name, each in earlier.items()}
-        program = Program(config.code, inputs, config.backend, config.api, {**config.values, **dict.fromkeys(missing)})
+        values: dict[str, Json] = {**config.values, **dict.fromkeys(missing)}
+        failed = FailedCalls()
+        lenient = failed if config.partial else None
+        program = Program(config.code, inputs, config.backend, config.api, values, lenient)
         ran, stored = await self.execute(program, principal, output)
         api = config.api if ran.resources.host_calls else None
         # One fingerprint cannot stand for data of several sources.
@@ -157,7 +166,8 @@ class PythonStep:
             rows_in=rows_of(earlier.values()) if earlier else None,
             fingerprint=fingerprints.pop() if len(fingerprints) == 1 else None,
             last_sync=oldest(earlier.values()),
-            findings=(*_findings(ran, earlier.values()), *_notes(api, missing)),
+            findings=(*_findings(ran, earlier.values()), *_notes(api, missing), *failed.findings),
+            incomplete=bool(failed.reasons),
             inputs=inputs,
             values=program.values,
             sandbox=ran.backend,
@@ -176,7 +186,7 @@ class PythonStep:
                 frames={name: await self._artifacts.path(principal, each) for name, each in program.inputs.items()},
                 values=program.values,
                 limits=self._limits,
-                host=self._calls(program.api, output),
+                host=await self._calls(program, principal, output),
                 into=staging,
             )
             ran = await self._sandboxes.run(request, program.backend)
@@ -199,12 +209,13 @@ class PythonStep:
             await self._sandboxes.write_table(records, path)
         return await asyncio.to_thread(result_table, path, chart)
 
-    def _calls(self, api: str | None, output: OutputSink) -> HostCalls:
-        if api is None:
+    async def _calls(self, program: Program, principal: Principal, output: OutputSink) -> HostCalls:
+        if program.api is None:
             return HostCalls()
         if self._host is None:
             raise UserError("No API is configured.", code="api_unknown", hint="Name it under `apis` in the settings.")
-        return self._host.calls(api, lambda call: output("host_call", call))
+        calls = await self._host.calls(program.api, principal, lambda call: output("host_call", call))
+        return calls if program.failed is None else program.failed.left_out(calls)
 
     async def _stored(self, table: "ResultTable", principal: Principal, staging: Path) -> "StoredResult":
         artifact = await self._artifacts.adopt(principal, staging)

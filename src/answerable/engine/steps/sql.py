@@ -16,13 +16,15 @@ from answerable.answers.result_rows import RecentRows
 from answerable.computing.processes import ComputingProcesses
 from answerable.core.catalog import Catalog
 from answerable.core.context import Principal
+from answerable.core.ids import NodeId
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.checked_queries import CheckedQueries
 from answerable.engine.steps.cypher import CypherConfig, CypherStep
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
-from answerable.engine.steps.produced import Produced
+from answerable.engine.steps.earlier_ids import statement_with_ids
+from answerable.engine.steps.produced import Produced, produced_before
 from answerable.engine.steps.source_query import SourceQueries, Sources
 from answerable.query.plan import QueryPlan
 from answerable.query.quantities import Quantity
@@ -72,11 +74,20 @@ class SqlStep:
         self._checks = CheckedQueries(computing or ComputingProcesses())
 
     async def run(self, step: Step) -> Json:
-        config = step.config_as(SqlConfig)
+        config = await self.with_ids(step.config_as(SqlConfig), produced_before(step.inputs), step.context.principal)
         output = await self.query(
             config, step.context.principal, lambda code: step.output("code", code), step.reporter()
         )
         return output.model_dump(mode="json")
+
+    async def with_ids(self, config: SqlConfig, earlier: Mapping[NodeId, Produced], principal: Principal) -> SqlConfig:
+        """The query with the ids that its text takes from the rows of earlier steps."""
+        if config.sql is None or not earlier:
+            return config
+        source = await self._queries.sources.get(config.source, principal)
+        dialect = source.languages[0]
+        sql = await statement_with_ids(config.sql, dialect, earlier, self._queries.artifacts, principal)
+        return config.model_copy(update={"sql": sql})
 
     async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
         assert record.source is not None

@@ -4,9 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from answerable.core.errors import AnswerableError, GraphError, kind_of
+from answerable.core.errors import AnswerableError, GraphError, UserError, kind_of
 from answerable.core.events import PlanReady
 from answerable.core.ids import NodeId
+from answerable.core.json_schema import SchemaProblem, check_value
 from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.outcome import Outcome
@@ -24,6 +25,10 @@ class SubgraphConfig(Frozen):
     """The field of that output which holds the graph. A field `sentence` beside it is shown with the plan."""
     input: Json = None
     """The output of the graph's node `input`, for a graph that has an input."""
+    json_schema: Json = Field(default=None, alias="schema")
+    """JSON Schema of that input. None: any input fits."""
+    stored: str | None = None
+    """The stored graph that it is, with its version."""
     on_failure: Literal["fail", "report"] = "fail"
     """What to do if a critical node inside fails: fail with its error, or finish and report it in the output."""
 
@@ -36,6 +41,7 @@ class SubgraphStep:
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(SubgraphConfig)
+        _check_input(step, config)
         document, sentence = _document(step, config)
         graph = with_input(Graph.parse(document), config.input)
         # Before the first node starts, so that people see the plan before its steps.
@@ -45,6 +51,20 @@ class SubgraphStep:
             raise outcome.error
         step.partial = outcome.status != "done"  # a part that failed inside makes the whole run partial
         return _report(outcome)
+
+
+def _check_input(step: Step, config: SubgraphConfig) -> None:
+    if config.json_schema is None:
+        return
+    try:
+        check_value(config.input, config.json_schema)
+    except SchemaProblem as problem:
+        field = ".".join(map(str, problem.path))
+        raise UserError(
+            f"Step `{step.id}`: the input does not fit the graph {config.stored}: {f'`{field}`: ' if field else ''}"
+            f"{problem.message}.",
+            code="graph_input_invalid",
+        ) from problem
 
 
 def with_input(graph: Graph, given: Json) -> Graph:

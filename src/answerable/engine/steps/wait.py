@@ -4,6 +4,7 @@ The moment at which a time ends is recorded first, so a continued run waits for 
 holds no process: the event is a decision that a program makes.
 """
 
+import asyncio
 from datetime import datetime
 from typing import Literal
 
@@ -50,8 +51,22 @@ class WaitStep:
         until = self._recorded(step) or self._first(step)
         left = until - self._clock.now().timestamp()
         if left > 0:
-            await self._clock.sleep(left)
+            await self._sleep(step, left)
         return {"until": datetime.fromtimestamp(until, self._clock.now().tzinfo).isoformat()}
+
+    async def _sleep(self, step: Step, seconds: float) -> None:
+        """Lets time pass. A run that is to pause does not wait for that: the moment is recorded."""
+        waits = (
+            asyncio.ensure_future(self._clock.sleep(seconds)),
+            asyncio.ensure_future(step.journal.pausing.wait()),
+        )
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            if not waits[0].done():
+                raise Suspended
+        finally:
+            for each in waits:
+                each.cancel()
 
     def _event(self, step: Step, config: WaitConfig, name: str) -> Json:
         past = step.past

@@ -7,14 +7,14 @@ from answerable.agents.question_request import QuestionRequest
 from answerable.answers.answer import Answer
 from answerable.core.context import Principal
 from answerable.core.ids import RunId, ThreadId, thread_of
-from answerable.gateway.access import NewRun, PrincipalOf, RequestId, ServiceOf
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.access import NewRun, PrincipalOf, RequestId, ServiceOf, within
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import EVENT_STREAM, sse_response
 from answerable.gateway.wire import API, ChatReply, ChatRequest
 from answerable.service import Service
 
-router = APIRouter(prefix=API, tags=["chat"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["chat"], route_class=OnceRoute, dependencies=[within("ask")])
 
 
 @router.post("/chat", response_model=ChatReply, responses=documented(400, 404, 413, 422, 503))

@@ -10,13 +10,13 @@ from fastapi.responses import StreamingResponse
 from answerable.answers.comparison import Change
 from answerable.answers.export import FORMATS, Format
 from answerable.core.ids import RunId
-from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf, within
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RUN_ID
 from answerable.service.comparison import RunComparison
 
-router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute, dependencies=[within("ask")])
 
 Other = Annotated[str, Query(pattern=RUN_ID, description="The later one.")]
 Key = Annotated[list[str] | None, Query(max_length=20, description="Looked for when none is given.")]

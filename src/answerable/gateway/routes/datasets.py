@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 
 from answerable.core.catalog import Catalog
-from answerable.gateway.access import PrincipalOf, ServiceOf
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.access import PrincipalOf, ServiceOf, within
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Dataset, DatasetList
 
-router = APIRouter(prefix=API, tags=["datasets"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["datasets"], route_class=OnceRoute, dependencies=[within("ask")])
 
 
 @router.get("/datasets")

@@ -2,13 +2,13 @@
 
 from fastapi import APIRouter
 
-from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf, within
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API
 from answerable.service.answers import Freshness
 
-router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute, dependencies=[within("ask")])
 
 
 @router.get("/runs/{run_id}/freshness", responses=documented(404, 422))

@@ -15,11 +15,13 @@ from answerable.gateway.access import (
     TenantOf,
     needs,
     session_token,
+    within,
 )
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service import Service
 from answerable.service.identity import Invitation, Profile, SessionView, SignedIn, UserView
+from answerable.service.providers import OfferedProvider
 from answerable.settings import LOOPBACK
 
 # Not routes of the class `OnceRoute`: that stores replies, and these hold secrets, in their headers too.
@@ -30,9 +32,14 @@ Password = Annotated[SecretStr, Field(min_length=1, max_length=1000)]
 UserPath = Annotated[str, Path(min_length=1, max_length=200)]
 
 
+OWN_ACCOUNT = within("administer")
+"""Who comes with a key cannot change the account that it belongs to."""
+
+
 class IdentityState(Wire):
     enabled: bool = Field(description="Whether people sign in here. If not, there is one person, who sees everything.")
     profile: Profile | None = Field(description="Who is signed in; null if nobody is.")
+    providers: list[OfferedProvider] = Field([], description="Where else people can sign in: `/sign-in/NAME`.")
 
 
 class Credentials(Wire):
@@ -77,7 +84,11 @@ async def state(request: Request, service: ServiceOf, tenant: TenantOf) -> Ident
         return IdentityState(enabled=False, profile=None)
     token = session_token(request)
     person = await service.identity.person_with(token, tenant) if token else None
-    return IdentityState(enabled=True, profile=await service.identity.profile(person) if person else None)
+    return IdentityState(
+        enabled=True,
+        profile=await service.identity.profile(person) if person else None,
+        providers=service.providers.offered(),
+    )
 
 
 @router.post("/sign-in", responses=documented(401, 403, 413, 422, 429, 503))
@@ -111,13 +122,15 @@ async def sign_out(request: Request, response: Response, service: ServiceOf, ten
     response.delete_cookie(SESSION_COOKIE, path="/")
 
 
-@router.get("/sessions", responses=documented(401, 503))
+@router.get("/sessions", dependencies=[OWN_ACCOUNT], responses=documented(401, 503))
 async def sessions(request: Request, service: ServiceOf, principal: PrincipalOf) -> SessionList:
     """List one's own sessions, the newest first."""
     return SessionList(sessions=await service.identity.sessions(principal, current=session_token(request)))
 
 
-@router.delete("/sessions/{session_id}", status_code=204, responses=documented(401, 404, 503))
+@router.delete(
+    "/sessions/{session_id}", status_code=204, dependencies=[OWN_ACCOUNT], responses=documented(401, 404, 503)
+)
 async def end_session(
     session_id: Annotated[str, Path(pattern="^sid_[0-9a-f]{16}$")], service: ServiceOf, principal: PrincipalOf
 ) -> None:
@@ -125,13 +138,15 @@ async def end_session(
     await service.identity.end_session(session_id, principal)
 
 
-@router.delete("/sessions", status_code=204, responses=documented(401, 503))
+@router.delete("/sessions", status_code=204, dependencies=[OWN_ACCOUNT], responses=documented(401, 503))
 async def end_all_sessions(service: ServiceOf, principal: PrincipalOf) -> None:
     """End all of one's own sessions, this one too."""
     await service.identity.end_all_sessions(principal)
 
 
-@router.put("/password", status_code=204, responses=documented(401, 403, 413, 422, 429, 503))
+@router.put(
+    "/password", status_code=204, dependencies=[OWN_ACCOUNT], responses=documented(401, 403, 413, 422, 429, 503)
+)
 async def change_password(body: PasswordChange, request: Request, service: ServiceOf, principal: PrincipalOf) -> None:
     """Choose another password. All one's sessions end."""
     _check_transport(request)
@@ -150,6 +165,31 @@ async def users(service: ServiceOf, principal: PrincipalOf) -> UserList:
 async def add_user(body: NewUser, service: ServiceOf, principal: PrincipalOf) -> Invitation:
     """Let somebody sign in. The reply holds the token of a link with which they choose a password."""
     return await service.identity.add_user(body.name, principal, roles=body.roles, attributes=body.attributes)
+
+
+@router.post(
+    "/service-users", status_code=201, dependencies=[needs("administer")], responses=documented(401, 403, 413, 422, 503)
+)
+async def add_service_user(body: NewUser, service: ServiceOf, principal: PrincipalOf) -> UserView:
+    """Add a user who is a program: it comes with keys, and has no password."""
+    return await service.identity.add_service(body.name, principal, roles=body.roles, attributes=body.attributes)
+
+
+@router.get("/users/{name}/sessions", dependencies=[needs("administer")], responses=documented(401, 403, 422, 503))
+async def sessions_of(name: UserPath, service: ServiceOf, principal: PrincipalOf) -> SessionList:
+    """List the sessions of a user, the newest first."""
+    return SessionList(sessions=await service.identity.sessions(principal, user=name))
+
+
+@router.delete(
+    "/users/{name}/sessions",
+    status_code=204,
+    dependencies=[needs("administer")],
+    responses=documented(401, 403, 422, 503),
+)
+async def end_sessions_of(name: UserPath, service: ServiceOf, principal: PrincipalOf) -> None:
+    """End all sessions of a user."""
+    await service.identity.end_all_sessions(principal, user=name)
 
 
 @router.patch("/users/{name}", dependencies=[needs("administer")], responses=documented(401, 403, 404, 413, 422, 503))

@@ -3,12 +3,12 @@
 from fastapi import APIRouter
 from pydantic import Field
 
-from answerable.gateway.access import PrincipalOf, ServiceOf, SourcePath
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.access import PrincipalOf, ServiceOf, SourcePath, within
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 
-router = APIRouter(prefix=API, tags=["sources"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["sources"], route_class=OnceRoute, dependencies=[within("ask")])
 
 
 class QuestionList(Wire):

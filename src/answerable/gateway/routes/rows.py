@@ -13,13 +13,13 @@ from answerable.answers.export import FORMATS, Format
 from answerable.core.errors import UserError
 from answerable.core.validation import first_problem
 from answerable.core.values import Json, OutputColumn
-from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf
+from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf, within
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RowPage, Wire
 from answerable.service.rows import RowTotals
 
 # Its only POST reads, so that there is nothing to carry out once.
-router = APIRouter(prefix=API, tags=["rows"])
+router = APIRouter(prefix=API, tags=["rows"], dependencies=[within("ask")])
 
 ARROW_STREAM = "application/vnd.apache.arrow.stream"
 Offset = Annotated[int, Query(ge=0, le=10**12)]

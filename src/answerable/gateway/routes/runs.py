@@ -10,8 +10,8 @@ from answerable.answers.answer import Answer
 from answerable.answers.replay import Replay
 from answerable.core.ids import RunId, ThreadId
 from answerable.engine.timeline import TimelineStep
-from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf, within
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import EVENT_STREAM, resume_point, sse_response
 from answerable.gateway.wire import (
@@ -26,7 +26,7 @@ from answerable.service.run_carrier import ended
 from answerable.service.run_summary import RunSummary, run_summary
 from answerable.store.base import RunFilter, RunStatus
 
-router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute, dependencies=[within("ask")])
 
 
 class RunList(Wire):
@@ -148,6 +148,20 @@ async def run_timeline(run_id: RunPath, service: ServiceOf, principal: Principal
 async def cancel(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunState:
     """Stop a run. A run that has already ended is not changed."""
     await service.runs.cancel(run_id, principal)
+    return await run_status(run_id, service, principal)
+
+
+@router.post("/runs/{run_id}/pause", responses=documented(400, 404, 422), status_code=202)
+async def pause(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunState:
+    """Have a run wait until it is resumed. Steps that are under way end first; no other starts."""
+    await service.runs.pause(run_id, principal)
+    return await run_status(run_id, service, principal)
+
+
+@router.post("/runs/{run_id}/resume", responses=documented(400, 404, 422), status_code=202)
+async def resume(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunState:
+    """Let a run that was paused go on."""
+    await service.runs.resume(run_id, principal)
     return await run_status(run_id, service, principal)
 
 

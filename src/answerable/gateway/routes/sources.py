@@ -5,14 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, SourcePath, TablePath, needs
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, SourcePath, TablePath, needs, within
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RowPage, Wire
 from answerable.service.sources import RelationshipView, SourceList, SourceSummary
 from answerable.sources.statistics import TableStatistics
 
-router = APIRouter(prefix=API, tags=["sources"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["sources"], route_class=OnceRoute, dependencies=[within("ask", "add_sources")])
 
 CHANGES = needs("add_sources")
 

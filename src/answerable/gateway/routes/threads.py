@@ -6,13 +6,13 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from answerable.core.ids import MessageId, ThreadId, thread_of
-from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, ThreadPath
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, ThreadPath, within
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, MESSAGE_ID, THREAD_ID, Wire
 from answerable.service.threads import MOST_TITLE, MessageView, SharedThread, ThreadSummary
 
-router = APIRouter(prefix=API, tags=["threads"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["threads"], route_class=OnceRoute, dependencies=[within("ask")])
 
 
 class ThreadList(Wire):

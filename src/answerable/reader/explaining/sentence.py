@@ -40,6 +40,11 @@ def sentence_with(plan: QueryPlan, catalog: Catalog, names: Nouns) -> str:
     return text[0].upper() + text[1:] + "."
 
 
+def phrases_of(plan: QueryPlan, catalog: Catalog, names: Nouns) -> Phrases:
+    """The phrases for the parts of a plan that is valid already."""
+    return _SentenceBuilder(plan, catalog, names).say
+
+
 class _SentenceBuilder:
     """Describes one plan. Each nested plan gets a builder of its own."""
 

@@ -142,12 +142,26 @@ def _counted_value(question: DatedScene, cue: Cue | None) -> Calculation | None:
     )
     if flag is not None:
         return Calculation(Aggregate(function="count"), question.schema.columns[flag.id].table, places_of([cue, flag]))
-    if cue is None or not alone:
-        return None
+    named = _rows_of_named_value(question, cue)
+    if named is not None or cue is None or not alone:
+        return named
     follows = question.scene.tags[cue.end : cue.end + 1]
     if follows != ["BE"] and all(value.start != cue.end for value in question.values):
         return None
     return Calculation(Aggregate(function="count"), 0, places_of([cue]))
+
+
+def _rows_of_named_value(question: DatedScene, cue: Cue | None) -> Calculation | None:
+    """How many contractors, contractors per city: where `semantic.yaml` calls a value so, its rows are counted."""
+    start = 0 if cue is None else cue.end
+    value = next((value for value in question.values if value.start == start), None)
+    if value is None or (cue is None and all(each.start != value.end for each in question.cues("EACH", "BY"))):
+        return None
+    view = question.schema.columns[value.column]
+    phrase = " ".join(question.words[value.start : value.end])
+    if not view.source.calls(value.value, phrase):
+        return None
+    return Calculation(Aggregate(function="count"), view.table, places_of([cue]))
 
 
 def _is_yes_or_no(question: DatedScene, mention: Mention) -> bool:

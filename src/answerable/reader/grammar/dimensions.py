@@ -116,13 +116,20 @@ def dimension_at(question: DatedScene, start: int, table: int) -> Dimension | No
     ]
     # "Department name" is the name of departments, also where nearer tables have a name.
     own = [m for m in columns if owner is not None and question.schema.columns[m.id].table == owner.id]
-    columns = own or columns
+    columns = own or _spread_names(question, start, table) or columns
     best = min(columns, key=lambda m: (-(m.end - m.start) - m.score, question.distance_to(table, m.id)), default=None)
     if best is not None and (owner is None or best.end > owner.end):
         shown = column_ref(question.schema, best.id)
         words = places_of([best]) | (frozenset({start}) if owner is not None else frozenset())
         return Dimension((shown,), (shown,), words)
     return table_dimension(question, owner) if owner else None
+
+
+def _spread_names(question: DatedScene, start: int, table: int) -> list[Mention]:
+    """Groups per type: a column of the table whose name is the words before "per" and after it."""
+    columns = question.schema.columns
+    around = [m for m in question.columns() if m.start < start < m.end and columns[m.id].table == table]
+    return [m for m in around if m.end == start + 1 and _may_group(columns[m.id])]
 
 
 def _may_group(view: ColumnView) -> bool:

@@ -222,7 +222,8 @@ def _is_in_two_columns(question: DatedScene, plan: QueryPlan, value: ValueMentio
     "stores in Poland" are not those of customers in Poland."""
     schema = question.schema
     columns = {rival.column for rival in question.rivals(value) if rival.score >= value.score}
-    named = {mention.id for mention in question.tables} & {schema.table_ids.get(plan.entity)}
+    own_table = {schema.table_ids.get(plan.entity)}
+    named = {mention.id for mention in question.tables} & own_table if question.tables else own_table
     own = {column for column in columns if schema.columns[column].table in named}
     return len(own or columns) > 1
 

@@ -278,8 +278,13 @@ def _owner_of_condition(question: DatedScene) -> int | None:
     dated = _owner_of_date(question)
     if dated is not None or question.dates:
         return dated
-    owners = {schema.columns[rival.column].table for value in question.values for rival in question.rivals(value)}
-    if not owners and question.free_numbers:
+    holders = [
+        {schema.columns[rival.column].table for rival in question.rivals(value) if rival.score >= value.score}
+        for value in question.values
+    ]
+    # Contractors in London: the table that holds all values, if others hold some of them.
+    owners = set.intersection(*holders) if holders else set()
+    if not holders and question.free_numbers:
         people = question.scene.asks_who
         priced = [table for table in schema.tables if table.people == people and _is_named(schema, table)]
         column_of = pay_column if people else price_column

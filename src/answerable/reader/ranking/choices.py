@@ -67,12 +67,12 @@ def unused_phrases(reading: Reading) -> tuple[str, ...]:
     )
 
 
-def answered_or_asked(reply: Read, unused: Sequence[UnusedPhrase]) -> Reply:
+def answered_or_asked(reply: Read, unused: Sequence[UnusedPhrase], catalog: Catalog) -> Reply:
     """Asks instead of answering if a word that describes what is asked for has no part in the best reading (the urban
     population), or if a word was taken for a value that is only spelt like it (Iceland for Ireland). Any other unused
     word keeps the answer from being sure."""
     describing = tuple(phrase.text for phrase in unused if phrase.describes)
-    mistaken = next(filter(None, map(_other_word, reply.best.bindings)), None)
+    mistaken = next(filter(None, (_other_word(binding, catalog) for binding in reply.best.bindings)), None)
     if describing:
         words = ", ".join(f"“{word}”" for word in describing[:4])
         question = f"{words} {'was' if len(describing) == 1 else 'were'} not understood. Which of these do you mean?"
@@ -95,12 +95,15 @@ class _Mistaken(NamedTuple):
     value: str
 
 
-def _other_word(binding: Binding) -> _Mistaken | None:
+def _other_word(binding: Binding, catalog: Catalog) -> _Mistaken | None:
     """A phrase that is a word of its own, with the value that it was taken for because of its spelling."""
     found = _EQUALS.search(binding.meaning)
     said, value = normalise(binding.phrase), normalise(found[1]) if found else ""
     alike = difflib.SequenceMatcher(None, said, value).ratio() >= _ALIKE
     if not alike or stemmed(said) == stemmed(value) or said in value or value in said or word_vector(said) is None:
+        return None
+    columns = (column for table in catalog.tables for column in table.columns)
+    if found is not None and any(column.calls(found[1], binding.phrase) for column in columns):
         return None
     return _Mistaken(binding.phrase, found[1] if found else "")
 

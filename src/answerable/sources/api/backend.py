@@ -5,13 +5,14 @@ that are fetched for them (`source.py`).
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
 from answerable.apis.broker import Broker
+from answerable.apis.call import RequestRecord
 from answerable.apis.openapi.document import read_document
 from answerable.apis.openapi.endpoints import ApiEndpoint, EndpointCatalog, endpoint_catalog
 from answerable.apis.openapi.entities import singular
@@ -131,10 +132,12 @@ class ApiBackend:
         parents = {parent.entity for name in wanted if (parent := tables[name].endpoint.parent)}
         return {name: table for name, table in tables.items() if name in wanted or name in parents}
 
-    def session(self) -> ApiSession:
+    def session(
+        self, record: Callable[[RequestRecord], None] = lambda _record: None, seconds: float = _SESSION_SECONDS
+    ) -> ApiSession:
         if self._broker is None:
             self._broker = Broker({"api": self.location.target(self.endpoints)})
-        return self._broker.session("api", seconds=_SESSION_SECONDS)
+        return self._broker.session("api", record, seconds=seconds)
 
     async def close(self) -> None:
         if self._broker is not None:

@@ -1,23 +1,25 @@
 """An API that is asked in SQL: the rows that a statement needs are fetched, and the statement runs over them."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from answerable.apis.openapi.endpoints import ApiEndpoint, id_column
+from answerable.apis.call import RequestRecord
+from answerable.apis.openapi.endpoints import ApiEndpoint, EndpointCatalog, id_column
 from answerable.apis.openapi.entities import singular
 from answerable.apis.session import ApiSession
 from answerable.core.catalog import Catalog, Column, Table
-from answerable.core.errors import SourceError
+from answerable.core.errors import RefusedError, SourceError
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Json, Scalar
 from answerable.query.checked import CheckedQuery
 from answerable.sources.api.backend import ApiBackend, ApiTable
 from answerable.sources.api.fetching import FetchedRows, fetched, for_each, with_key
 from answerable.sources.api.narrowing import NeededRows, needed_rows
+from answerable.sources.api.program_calls import ProgramCalls
 from answerable.sources.base import Limits, LiveCalls, QueryResult, require_language
 from answerable.sources.fingerprints import digest
 from answerable.sources.pool import WorkerPool
@@ -61,6 +63,25 @@ class ApiSource(SqlSource):
             return replace(await self._written(statement, into, limits, progress, pool), live=live)
         finally:
             await pool.close()
+
+    @property
+    def may_be_called(self) -> bool:
+        return self._access is None or self._access.view.is_whole
+
+    async def endpoints(self) -> EndpointCatalog:
+        return await asyncio.to_thread(lambda: self._api.endpoints)
+
+    async def program_calls(self, record: Callable[[RequestRecord], None], seconds: float) -> ProgramCalls:
+        """Raises `RefusedError` for a person to whom rules apply: they shape statements, and a call is none."""
+        catalog = await self.describe()
+        if not self.may_be_called:
+            raise RefusedError(
+                f"Access rules apply to {self.name}, so programs may not call it.",
+                code="api_rules_apply",
+                hint="Ask it in SQL or in plain words: the rules shape what a query returns.",
+            )
+        session = self._api.session(record, seconds)
+        return ProgramCalls(session, await self.endpoints(), catalog)
 
     async def close(self) -> None:
         await super().close()

@@ -9,10 +9,14 @@ from answerable.core.context import Principal
 from answerable.core.ids import EvalId, RunId
 from answerable.core.values import Json
 
+TO_MEND = "to-mend"
+"""The suite of the answers that somebody has called wrong. Their right rows are not known, so they are no golden
+cases."""
+
 
 @dataclass(frozen=True, slots=True)
 class CaseRecord:
-    """A question whose right answer is known."""
+    """A question whose right answer is known, or, in the suite `TO_MEND`, one whose answer was wrong."""
 
     suite: str
     case: str
@@ -47,7 +51,11 @@ class Evals(Protocol):
         ...
 
     async def cases(self, principal: Principal) -> Sequence[CaseRecord]:
-        """Lists the cases of all suites, the oldest first."""
+        """Lists the golden cases of all suites, the oldest first."""
+        ...
+
+    async def to_mend(self, principal: Principal) -> Sequence[CaseRecord]:
+        """Lists the answers that were called wrong, the oldest first."""
         ...
 
     async def delete_case(self, principal: Principal, suite: str, case: str) -> None: ...

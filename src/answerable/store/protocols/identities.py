@@ -3,9 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from answerable.core.ids import TenantId
+from answerable.store.protocols.access_keys import AccessKeys
+from answerable.store.protocols.access_records import AccessRecords
+from answerable.store.protocols.groups import UserGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,10 @@ class UserRecord:
     disabled_at: datetime | None = None
     created_at: datetime | None = None
     """None before the record is stored."""
+    profile: Mapping[str, Any] | None = None
+    """What a directory (SCIM) says of the user; None if no directory manages the user."""
+    subject: str | None = None
+    """What the provider calls the account; None for a local user."""
     version: int = 0
     """Counts the changes of the record, so that nobody overwrites a change that they have not seen."""
 
@@ -46,6 +53,18 @@ class InvitationRecord:
     user: str | None
     """None for the link of the first administrator, who chooses a name too."""
     roles: tuple[str, ...]
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FlowRecord:
+    """A sign-in at a provider that has begun in some browser."""
+
+    provider: str
+    browser_digest: str
+    nonce: str = field(repr=False)
+    verifier: str = field(repr=False)
+    redirect_uri: str
     expires_at: datetime
 
 
@@ -96,6 +115,14 @@ class Invitations(Protocol):
         ...
 
 
+class Flows(Protocol):
+    async def begin(self, tenant: TenantId, state_digest: str, flow: FlowRecord) -> None: ...
+
+    async def use(self, tenant: TenantId, state_digest: str) -> FlowRecord | None:
+        """The sign-in, for the caller alone: it can be finished once. None if it has expired or was used."""
+        ...
+
+
 class SignInAttempts(Protocol):
     async def state(self, tenant: TenantId, name: str) -> tuple[int, datetime] | None:
         """How many attempts failed in a row, and from when on the next one is allowed."""
@@ -117,3 +144,7 @@ class Identities:
     sessions: Sessions
     invitations: Invitations
     attempts: SignInAttempts
+    keys: AccessKeys
+    flows: Flows
+    groups: UserGroups
+    records: AccessRecords
