@@ -31,6 +31,7 @@ MODULES = (
     "sandbox",
     "sandbox_monty",
     "crowd",
+    "middleware",
     "page",
 )
 """Each has `def measure(quick: bool) -> list[Figure]`. The first measures the peak memory of this process."""

@@ -16,20 +16,8 @@ from subprocess import CompletedProcess, TimeoutExpired
 
 from faults import forked_workers
 
-_LOADED = [
-    "answerable.agents.model_kinds",
-    "answerable.answers.present",
-    "answerable.app",
-    "answerable.cli.ask",
-    "answerable.cli.main",
-    "answerable.cli.serve",
-    "answerable.gateway.server",
-    "answerable.reader.reader",
-    "pydantic_ai.models.openai",
-    *forked_workers.LOADED,
-]
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(_LOADED)
+_forks.set_forkserver_preload(["faults.prepared_command"])
 
 
 class ForkedCommand:

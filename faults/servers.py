@@ -1,6 +1,7 @@
-"""Two servers at one PostgreSQL: each knows what the other does, PostgreSQL restarts, and one server is killed."""
+"""Two servers at one PostgreSQL: each steers what the other does, PostgreSQL restarts, and one server is killed."""
 
 import asyncio
+import secrets
 import time
 
 import httpx
@@ -17,6 +18,12 @@ ADOPTED_SECONDS = 10.0
 AWAY_SECONDS = 1.0
 LONG_PROGRAM = "PYTHON: import time; time.sleep(25); result = {number}"
 """Takes longer than the script looks at it, and leaves the processor to the servers."""
+ASKS_FIRST = """
+name: asks_first
+nodes:
+  ok: {kind: approval, prompt: Go on?}
+  said: {kind: transform, template: "{{ ok.decision }}", after: [ok]}
+"""
 
 
 async def harmed(room: Room, rounds: int) -> Stock:
@@ -55,6 +62,31 @@ async def _share(one: Server, other: Server, number: int, stock: Stock) -> None:
             stock.stuck.append(f"{run} was cancelled at the other server and is {status}")
         if time.monotonic() - began > ADOPTED_SECONDS:
             stock.stuck.append(f"{run} took {time.monotonic() - began:.0f} s to be cancelled")
+        await _decide(at_one, at_other, stock)
+
+
+async def _decide(at_one: Door, at_other: Door, stock: Stock) -> None:
+    """An approval that a run asks for at one server is given at the other, and the run goes on."""
+    started = await at_one.acknowledged("POST", "/graphs/run", secrets.token_hex(8), json={"text": ASKS_FIRST})
+    run = started.json()["run_id"]
+    if await _reached(at_other, run, "waiting", stock):
+        decision = {"step": "ok", "approved": True}
+        await at_other.acknowledged("POST", f"/runs/{run}/approvals", secrets.token_hex(8), json=decision)
+        if await _reached(at_one, run, "done", stock):
+            said = (await at_one.json(f"/runs/{run}/nodes"))["nodes"]["said"]["output"]
+            if said != "approve":
+                stock.lost.append(f"{run}: the decision at the other server became {said!r}")
+
+
+async def _reached(door: Door, run: str, wanted: str, stock: Stock) -> bool:
+    until = time.monotonic() + ADOPTED_SECONDS
+    while time.monotonic() < until:
+        status = (await door.json(f"/runs/{run}/status"))["status"]
+        if status == wanted:
+            return True
+        await asyncio.sleep(0.1)
+    stock.stuck.append(f"{run} is {status}, and not {wanted}, after {ADOPTED_SECONDS:.0f} s")
+    return False
 
 
 async def _kill_and_adopt(one: Server, other: Server, number: int, stock: Stock) -> None:

@@ -30,6 +30,7 @@ NOUNS = {
     "LearningVerbs": ("learning", "LearningService"),
     "KeyVerbs": ("keys", "KeyService"),
     "SetupVerbs": ("setup", "SetupService"),
+    "OktaVerbs": ("okta", "OktaService"),
 }
 """Each class of the library: the module and the class of the service whose verbs it has."""
 IDS = ("EvalId", "MessageId", "RunId", "ThreadId")

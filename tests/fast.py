@@ -32,6 +32,7 @@ SEAMS = {
     "export format": "tests/scenarios/test_ask.py::test_all_rows_can_be_written_to_a_file",
     "view of the page": "tests/web/test_files.py::test_every_event_is_known_to_the_page",
     "route": "tests/gateway/test_chat.py::test_a_question_gets_its_answer_and_a_thread",
+    "middleware": "tests/gateway/test_middleware_order.py::test_the_middleware_stands_in_this_order_from_outside_in",
     "command": "tests/scenarios/test_ask.py::test_a_folder_of_csv_files_is_asked_in_plain_words",
     "agent": "tests/agents/test_cases.py::test_what_was_recorded_still_holds",
     "model provider": "tests/scenarios/test_models.py::test_a_question_beyond_the_reader_is_planned_and_written",

@@ -11,7 +11,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("isolation",),
     ("computing",),
     ("store",),
-    ("query",),
+    ("query", "protection"),
     ("apis", "access", "identity"),
     ("models", "sources", "sandbox", "answers"),
     ("engine",),

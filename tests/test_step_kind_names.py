@@ -20,7 +20,7 @@ OWN_FILES = (
         f"engine/steps/{name}.py"
         for name in (
             *("approval", "combine", "graph_answer", "join", "literal", "loop", "map", "present", "python", "router"),
-            *("sql", "subgraph", "transform", "understand", "wait"),
+            *("emit", "raised", "sql", "subgraph", "transform", "understand", "wait"),
         )
     ),
 )

@@ -25,11 +25,13 @@ from answerable.core.hidden_paths import HiddenPaths
 from answerable.engine.bindings import Bindings
 from answerable.engine.guards import Guard, HidePaths, default_guards
 from answerable.engine.run import Engine, Listener
+from answerable.engine.shared_breakers import SharedBreakers
 from answerable.engine.steps.api import ApiStep
 from answerable.engine.steps.approval import ApprovalStep
 from answerable.engine.steps.combine import CombineStep
 from answerable.engine.steps.cypher import CypherStep
 from answerable.engine.steps.descriptor import DescribedStepKind, StepDescriptor, by_name
+from answerable.engine.steps.emit import EmitStep, Signals
 from answerable.engine.steps.graph_answer import GraphAnswerStep
 from answerable.engine.steps.join import JoinOutputsStep
 from answerable.engine.steps.literal import LiteralStep
@@ -37,6 +39,7 @@ from answerable.engine.steps.loop import LoopStep
 from answerable.engine.steps.map import MapStep
 from answerable.engine.steps.present import PresentStep
 from answerable.engine.steps.python import PythonStep
+from answerable.engine.steps.raised import RaiseStep
 from answerable.engine.steps.router import RouterStep
 from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
@@ -46,9 +49,11 @@ from answerable.engine.steps.wait import WaitStep
 from answerable.engine.turns import Turns
 from answerable.isolation.own_folder import remove_abandoned
 from answerable.logs import log_run_end
+from answerable.protection.personal.redaction import Redaction
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.service.answers import AnswerService
+from answerable.service.personal import PersonalData
 from answerable.service.questions import QuestionService
 from answerable.service.run_carrier import RunCarrier
 from answerable.service.runs import RunService
@@ -104,13 +109,20 @@ async def open_service(
     )
     step_kinds: dict[str, StepDescriptor] = {}  # filled below: some parts of a kind read the descriptors of all kinds
     dependencies = _agent_dependencies(settings, shared, step_kinds)
-    parts = StepParts(dependencies, shared, settings.history_window, step_kinds, settings.sandbox_seconds)
+    signals = Signals()
+    parts = StepParts(dependencies, shared, settings.history_window, step_kinds, settings.sandbox_seconds, signals)
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
     step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})
     hidden = settings.hidden_paths if hide_paths else HiddenPaths()
     guards: tuple[Guard, ...] = (
         Bindings(for_runs.artifacts, shared.recent_rows),
-        *default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds, patient=patient),
+        *default_guards(
+            clock,
+            failures=settings.breaker_failures,
+            cooldown=settings.breaker_seconds,
+            patient=patient,
+            shared=SharedBreakers(store.breakers, clock),
+        ),
     )
     if hide_paths:
         guards = (HidePaths(hidden), *guards)
@@ -127,15 +139,17 @@ async def open_service(
         hidden=hidden,
         leaves_runs=leaves_runs,
         most=carried_at_once,
+        most_of_tenant=settings.graph_runs_per_tenant,
     )
-    runs = RunService(store, carrier, step_kinds)
+    personal = PersonalData(settings.personal_policy, settings.cache / "redacted")
+    runs = RunService(store, carrier, step_kinds, personal)
     service = Service(
         store=store,
         registry=sources,
         runs=runs,
         questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy),
         readers=dependencies.readers,
-        answers=AnswerService(store, runs, sources, dependencies.sql, kinds, hidden),
+        answers=AnswerService(store, runs, sources, dependencies.sql, kinds, hidden, personal),
         agents=dependencies.agents,
         policy=dependencies.policy,
         step_kinds=tuple(step_kinds.values()),
@@ -147,6 +161,7 @@ async def open_service(
         hidden=hidden,
         subscribers=dict.fromkeys(("run.finished", "run.failed", "run.cancelled"), (log_run_end,)),
     )
+    signals.send = service.graphs.emit
     try:
         if sources.access(HOME_TENANT).is_on:
             await service.identity.refresh(HOME_TENANT)
@@ -210,6 +225,7 @@ class StepParts:
     history_window: int
     step_kinds: Mapping[str, StepDescriptor]
     api_seconds: float
+    signals: Signals
 
     @property
     def store(self) -> Store:
@@ -236,6 +252,7 @@ STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
     lambda p: [TransformStep(p.shared.sandboxes)],
     lambda p: [RouterStep(), JoinOutputsStep(), MapStep(), LoopStep(), ApprovalStep(p.shared.clock)],
     lambda p: [WaitStep(p.shared.clock), ApiStep(p.shared.apis, p.api_seconds)],
+    lambda p: [EmitStep(p.signals), RaiseStep()],
     lambda p: [GraphAnswerStep(p.present, p.store.capsules, p.shared.clock)],
     lambda p: model_kinds(p.dependencies),
 )
@@ -256,7 +273,9 @@ def _agents(settings: Settings, store: Store, clock: Clock, tape: "Tape | None")
         from answerable.models.gateway import Models  # brings the clients of providers, which only models need
         from answerable.models.tape import TapedModels
 
-        opened = Models(config, store.budgets, clock=clock)
+        policy = settings.personal_policy
+        redaction = Redaction(policy.kinds) if policy.hides("prompts") else None
+        opened = Models(config, store.budgets, clock=clock, redaction=redaction)
         return opened if tape is None else TapedModels(opened, tape)
 
     return Agents(models, available=bool(config.named()), places=settings.agent_places)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         KeyVerbs,
         LearningVerbs,
         NameVerbs,
+        OktaVerbs,
         ProgramVerbs,
         QuestionVerbs,
         RowVerbs,
@@ -133,6 +134,11 @@ class Answerable:
     def names(self) -> "NameVerbs":
         """What is said about a source: `read`, `edit`, `rewrite`, `history`, `undo`."""
         return cast("NameVerbs", Verbs(self._host, "semantic"))
+
+    @property
+    def okta(self) -> "OktaVerbs":
+        """Tenants of Okta: `sync`, `history`, `remove`; `report` answers a report about a synced tenant."""
+        return cast("OktaVerbs", Verbs(self._host, "okta"))
 
     @property
     def suggestions(self) -> "SuggestionVerbs":

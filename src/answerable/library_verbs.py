@@ -15,9 +15,11 @@ from answerable.answers.answer import Answer
 from answerable.answers.comparison import Change
 from answerable.answers.export import Format
 from answerable.answers.replay import Replay
+from answerable.apis.openapi.endpoints import ApiEndpoint
 from answerable.core.catalog import Catalog
 from answerable.core.events import Event, Verdict
 from answerable.core.ids import EditId, RunId
+from answerable.core.progress import Progress
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.sql import SqlConfig
@@ -25,7 +27,10 @@ from answerable.engine.steps.understand import Mode
 from answerable.engine.timeline import Timeline
 from answerable.graphs.comparing import GraphDifference
 from answerable.graphs.figures import NodeFigures
+from answerable.graphs.ready_made import ReadyGraph
 from answerable.graphs.schedules import GraphSchedule
+from answerable.okta.reports import TenantReport
+from answerable.okta.sync.run import SyncRecord
 from answerable.sandbox.base import SandboxResult
 from answerable.service.agents import AgentDetail, AgentReply, AgentView
 from answerable.service.answers import Freshness
@@ -106,11 +111,14 @@ class RunVerbs(Protocol):
         """Lets a run that was paused go on: here if this process carries runs out, else at another."""
         ...
 
-    def decide(self, run: str, step: str, *, verdict: Verdict, note: str | None = None, data: Json = None) -> None:
+    def decide(
+        self, run: str, step: str, *, verdict: Verdict, note: str | None = None, data: Json = None, patient: bool = True
+    ) -> None:
         """Answers what a run asked, and lets it go on: here if nobody carries it out, else where it is. `approve` and
         `reject` need nothing more. `edit` goes on with `data` instead of what was shown; `respond` gives `data` as the
         answer, or as the result of an effect that has happened. Of several decisions on one question the first counts;
-        the same one once more changes nothing."""
+        the same one once more changes nothing. `patient`: whether to wait for other steps of the run that this process
+        carries out just now."""
         ...
 
     def resume_patiently(self) -> int:
@@ -474,6 +482,15 @@ class GraphVerbs(Protocol):
         `name`: the name that the caller expects the graph to have."""
         ...
 
+    def ready_made(self) -> Sequence[ReadyGraph]:
+        """Graphs that come with the package, to begin with."""
+        ...
+
+    def new(self, name: str, *, template: str, source: str | None = None, tags: Sequence[str] = ...) -> GraphDocument:
+        """Stores a ready-made graph under a name of its own. `source`: what it reads instead of its example data. A
+        graph of that name is not overwritten."""
+        ...
+
     def list(self, *, tag: str | None = None) -> Sequence[GraphSummary]:
         """Stored graphs by name."""
         ...
@@ -656,4 +673,51 @@ class SetupVerbs(Protocol):
 
     def step_kinds(self) -> StepKindList:
         """The kinds of steps that a run can have."""
+        ...
+
+
+class OktaVerbs(Protocol):
+    def sync(
+        self,
+        name: str,
+        *,
+        url: str | None = None,
+        token_from: str | None = None,
+        client_id: str | None = None,
+        full: bool = False,
+        log_days: float = ...,
+        progress: Progress = ...,
+    ) -> SyncRecord:
+        """Syncs a tenant and makes it a source of that name. The address is needed the first time only; the token is
+        read from the environment variable `token_from`. A sync that was interrupted goes on where it stopped."""
+        ...
+
+    def report(self, name: str, report: str, inputs: Mapping[str, Any] | None = None) -> Answer:
+        """Answers a report about a synced tenant, with its inputs. It runs like any other statement: checked, within
+        access rules, and recorded."""
+        ...
+
+    def reports(self) -> Sequence[TenantReport]:
+        """Every report, with its inputs. They are the same for everybody."""
+        ...
+
+    def live(self, name: str, entities: Sequence[str] = ...) -> str:
+        """Adds the live API of a synced tenant as a source beside it, and returns its name. `entities`: those that
+        become tables, else the usual ones. It is asked with the API token of the tenant."""
+        ...
+
+    def endpoints(self) -> Sequence[ApiEndpoint]:
+        """Every GET endpoint of Okta's API. They are the same for everybody."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Removes a synced tenant: the source, its data and what is stored about it."""
+        ...
+
+    def is_synced(self, name: str) -> bool:
+        """Whether a tenant is stored under this name."""
+        ...
+
+    def history(self, name: str) -> Sequence[SyncRecord]:
+        """Every sync of a tenant, the oldest first."""
         ...

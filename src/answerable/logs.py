@@ -26,11 +26,15 @@ from answerable.core.events import (
     StepOutput,
     StepRetried,
 )
+from answerable.protection.personal.places import PersonalPolicy
+from answerable.protection.personal.redaction import Redaction
 from answerable.store.protocols.outbox import Notice
 
 _about: ContextVar[dict[str, Any] | None] = ContextVar("answerable_log_about", default=None)
 _log = logging.getLogger("answerable.runs")
 SAMPLES = 2
+_OUR_OWN = frozenset(("time", "level", "logger", "request", "run", "thread", "event"))
+"""Fields of a line that no user fills."""
 
 
 @contextmanager
@@ -44,6 +48,11 @@ def about(**fields: Any) -> Iterator[None]:
 
 
 class JsonLines(logging.Formatter):
+    def __init__(self, redaction: Redaction | None = None) -> None:
+        """`redaction`: of personal data in every line."""
+        super().__init__()
+        self._redaction = redaction
+
     def format(self, record: logging.LogRecord) -> str:
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
@@ -55,15 +64,18 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
+        if self._redaction is not None:
+            line = {name: each if name in _OUR_OWN else self._redaction.value(each) for name, each in line.items()}
         # `default=str`, because a value that is not JSON must not cost the log line.
         return orjson.dumps(line, default=str).decode()
 
 
-def configure(level: str) -> None:
+def configure(level: str, personal: PersonalPolicy | None = None) -> None:
     """Sends the logs of Answerable to standard error. The owner of the process calls this once; the library does not,
     because logging is then the host application's choice."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    hides = personal is not None and personal.hides("logs")
+    handler.setFormatter(JsonLines(Redaction(personal.kinds) if personal is not None and hides else None))
     logger = logging.getLogger("answerable")
     logger.handlers[:] = [handler]
     logger.setLevel(level.upper())

@@ -11,13 +11,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 
 from answerable.core.context import Principal
 from answerable.core.errors import OperatorError
 from answerable.core.hidden_paths import HiddenPaths
 from answerable.core.validation import first_problem
 from answerable.core.values import Frozen
+from answerable.protection.personal.places import PersonalPolicy, parsed_policy
+from answerable.protection.rates.rules import RateRule, parsed_rules
+from answerable.protection.waf.modes import WafRule, parsed_modes
 from answerable.sandbox.base import SandboxLimits
 from answerable.sandbox.open import SandboxOptions
 
@@ -29,7 +32,8 @@ if TYPE_CHECKING:
 
 PREFIX = "ANSWERABLE_"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_FILE_ONLY = ("apis", "home", "models", "providers", "sources")
+DEFAULT_RATES = "user 1200/minute, address 1200/minute"
+_FILE_ONLY = ("apis", "home", "models", "providers", "scim", "sources")
 
 
 class Settings(Frozen):
@@ -63,6 +67,11 @@ class Settings(Frozen):
         default=1800.0,
         gt=0,
         description="Longest time for one attempt of a step, with reading new data and waiting for models.",
+    )
+    graph_runs_per_tenant: int | None = Field(
+        default=None,
+        ge=1,
+        description="Most runs of graphs that are carried out for one tenant at the same time; others wait.",
     )
     breaker_failures: int = Field(
         default=5, ge=1, description="After so many failures in a row a source is left alone for a while."
@@ -124,11 +133,36 @@ class Settings(Frozen):
     history_window: int = Field(default=12, ge=0, description="How many messages of a thread are taken into account.")
     host: str = Field(default="127.0.0.1", description="Address that `answerable serve` listens on.")
     port: int = Field(default=8321, ge=0, le=65535, description="Port that `answerable serve` listens on.")
+    cors_origins: str = Field(
+        default="",
+        pattern=r"^\s*(https?://[^\s,/]+\s*(,\s*https?://[^\s,/]+\s*)*)?$",
+        description="Origins (`https://app.example`, separated by commas) whose pages may ask, with a key.",
+    )
+    rate_limits: str = Field(
+        default="",
+        description="How many requests are answered, such as `user 600/minute, tenant 5000/minute, user 30/minute "
+        "/chat`; `off` for any number. Empty: `user 1200/minute, address 1200/minute` if other machines can reach the "
+        "server or people sign in, else any number.",
+    )
+    waf: str = Field(
+        default="",
+        description="What is done with requests that look like attacks: `off`, `monitor` (a line in the log) or "
+        "`block`, for all routes or for some: `monitor, block /users`. Empty: `monitor` if other machines can reach "
+        "the server.",
+    )
+    redis: str = Field(
+        default="",
+        repr=False,  # it may hold a password
+        description="URL of a Redis server that counts requests for several servers; empty for PostgreSQL or memory.",
+    )
     session_minutes: int = Field(
         default=30, ge=1, le=1440, description="Minutes after which a session of the page ends if it is not used."
     )
     providers: Mapping[str, Mapping[str, Any]] = Field(
         default={}, description="Identity providers at which people sign in, by name ([identity.md](identity.md))."
+    )
+    scim: Mapping[str, Any] = Field(
+        default={}, description="What groups and attributes of a directory mean here ([identity.md](identity.md))."
     )
     runs_at_once: int = Field(
         default=0,
@@ -159,6 +193,19 @@ class Settings(Frozen):
         description="Functions (`schema.name`, separated by commas) that queries of PostgreSQL may call besides those "
         "of the system; name only those in schemas where nobody else can create functions.",
     )
+    redact: str = Field(
+        default="",
+        description="Where personal data is replaced by its kind: any of `answers`, `events`, `prompts`, `logs`, "
+        "`exports`, separated by commas.",
+    )
+    redact_kinds: str = Field(
+        default="card, email, iban, ip, phone, ssn",
+        description="Which personal data is replaced; `name` can be added.",
+    )
+    redact_except_roles: str = Field(
+        default="",
+        description="Roles, separated by commas, that see personal data in answers, events and exports all the same.",
+    )
     keep_days: int = Field(default=0, ge=0, description="Days that finished runs are kept; 0 keeps them for ever.")
     keep_runs: int = Field(default=0, ge=0, description="Most runs that are kept of each tenant; 0 for any number.")
     keep_mb: int = Field(
@@ -171,6 +218,11 @@ class Settings(Frozen):
     @property
     def store_url(self) -> str:
         return self.store or f"sqlite:///{self.home / 'answerable.db'}"
+
+    @property
+    def has_shared_store(self) -> bool:
+        """Whether several servers can use the store at the same time."""
+        return "://" in self.store and not self.store.startswith("sqlite:///")
 
     @property
     def models_config(self) -> "ModelsConfig":
@@ -238,6 +290,50 @@ class Settings(Frozen):
 
         names = frozenset(name.strip().lower() for name in self.source_hosts.split(",") if name.strip())
         return AllowedHosts(names, loopback=self.is_local)
+
+    @property
+    def rate_rules(self) -> tuple[RateRule, ...]:
+        is_shared = not self.is_local or self.has_identities
+        text = self.rate_limits or (DEFAULT_RATES if is_shared else "off")
+        return () if text.strip().lower() == "off" else parsed_rules(text)
+
+    @property
+    def waf_rules(self) -> tuple[WafRule, ...]:
+        return parsed_modes(self.waf or ("off" if self.is_local else "monitor"))
+
+    @field_validator("waf")
+    @classmethod
+    def _are_modes(cls, text: str) -> str:
+        parsed_modes(text)
+        return text
+
+    @field_validator("rate_limits")
+    @classmethod
+    def _are_rates(cls, text: str) -> str:
+        if text.strip().lower() != "off":
+            parsed_rules(text)
+        return text
+
+    @property
+    def personal_policy(self) -> PersonalPolicy:
+        return parsed_policy(self.redact, self.redact_kinds, self.redact_except_roles)
+
+    @field_validator("redact")
+    @classmethod
+    def _are_places(cls, text: str) -> str:
+        parsed_policy(text, "", "")
+        return text
+
+    @field_validator("redact_kinds")
+    @classmethod
+    def _are_kinds(cls, text: str) -> str:
+        parsed_policy("", text, "")
+        return text
+
+    @property
+    def allowed_origins(self) -> frozenset[str]:
+        """Other origins whose pages may ask. Browsers send origins in lower case."""
+        return frozenset(name.strip().lower() for name in self.cors_origins.split(",") if name.strip())
 
     def added_sources(self, principal: Principal) -> "AddedSources":
         """The sources that the principal's tenant has added while Answerable ran."""
@@ -342,6 +438,7 @@ def shown_settings(settings: Settings) -> dict[str, Any]:
     shown["source"] = shown_location(settings.source)
     shown["sources"] = {name: shown_location(location) for name, location in settings.sources.items()}
     shown["model_base_url"] = shown_location(settings.model_base_url)
+    shown["redis"] = shown_location(settings.redis)
     shown["model_key"] = "set" if settings.model_key is not None else None
     shown["models"] = "set" if settings.models else None
     shown["apis"] = sorted(settings.apis)

@@ -26,7 +26,7 @@ from answerable.settings import load_settings
 
 AGENTS = tuple(found.name for found in AgentDirectory().all())
 EVERY = [(BUILTIN / agent, case) for agent in AGENTS for case in load_cases(BUILTIN / agent)]
-WORDING = {"text": "North leads with 12.50.", "headers": {"n": "Orders"}}
+WORDING = {"text": "North leads with 12.50.", "format": {"headers": {"n": "Orders"}}}
 
 
 def gathered(results: AsyncIterator[CaseResult]) -> list[CaseResult]:

@@ -11,6 +11,8 @@ from answerable.core.errors import UserError
 from answerable.core.ids import TenantId
 from answerable.store.base import Store
 from answerable.store.protocols.access_keys import KeyRecord
+from answerable.store.protocols.access_records import AccessRequest, AccessVersion
+from answerable.store.protocols.groups import GroupRecord
 from answerable.store.protocols.identities import InvitationRecord, SessionRecord, UserRecord
 
 ACME, EVIL = TenantId("acme"), TenantId("evil")
@@ -113,3 +115,38 @@ async def test_a_key_counts_until_it_expires_is_revoked_or_its_user_is_disabled(
     assert await keys.revoke(ACME, "bo", None) == 1
     assert {key.key_id for key in await keys.list(ACME, None)} == {"k1", "k2", "k3", "k4"}
     assert await keys.list(EVIL, None) == []
+
+
+async def test_a_group_is_stored_and_a_late_change_is_refused(store: Store) -> None:
+    groups = store.identities.groups
+    added = await groups.save(ACME, GroupRecord("g1", "Sales", "e1", ("ana", "Åse")))
+    assert await groups.find(ACME, "g1") == added
+    changed = await groups.save(ACME, replace(added, members=()))
+    for late in (added, GroupRecord("g1", "Sales")):
+        with pytest.raises(UserError, match="Somebody else"):
+            await groups.save(ACME, late)
+    assert (await groups.list(EVIL), await groups.find(EVIL, "g1"), await groups.remove(EVIL, "g1")) == (
+        [],
+        None,
+        False,
+    )
+    assert await groups.list(ACME) == [changed]
+    assert await groups.remove(ACME, "g1")
+
+
+async def test_rules_have_versions_and_requests_one_decision(store: Store, clock: Any) -> None:
+    records, now = store.identities.records, clock.now()
+    version = AccessVersion(1, "boss", now, "", "rules: []")
+    assert [await records.add_version(ACME, version) for _ in range(2)] == [True, False]
+    assert (await records.versions(ACME), await records.versions(EVIL)) == ([version], [])
+    request = AccessRequest("r1", "ana", "plans", "", now)
+    await records.add_request(ACME, request)
+    assert (await records.request(EVIL, "r1"), await records.requests(EVIL, None)) == (None, [])
+    assert await records.requests(ACME, "bo") == []
+    later = now + timedelta(days=1)
+    decided = replace(request, state="approved", decided_by="boss", decided_at=now, role="manager", expires_at=later)
+    assert not await records.decide(EVIL, decided)
+    assert [await records.decide(ACME, decided) for _ in range(2)] == [True, False]
+    assert await records.requests(ACME, "ana") == [decided]
+    assert (await records.given(ACME, now), await records.given(ACME, later)) == ([("ana", "manager")], [])
+    assert await records.given(EVIL, now) == []

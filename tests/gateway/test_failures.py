@@ -12,7 +12,7 @@ from served_app import serving
 
 from answerable.core.errors import OperatorError
 from answerable.gateway.app import create_app
-from answerable.gateway.middleware import SECURITY_HEADERS
+from answerable.gateway.middleware.headers import SECURITY_HEADERS
 from answerable.settings import Settings
 
 EXPECTED = {name.decode() for name, _ in SECURITY_HEADERS} | {"x-request-id", "content-security-policy"}

@@ -63,3 +63,12 @@ def test_a_run_is_paused_and_resumed(api: httpx.Client) -> None:
     assert "run.paused" in api.get(f"/runs/{run}/events").text
     late = api.post(f"/runs/{run}/pause")
     assert (late.status_code, late.json()["code"]) == (422, "run_ended")
+
+
+def test_ready_made_graphs_are_listed_and_stored_under_a_name(api: httpx.Client) -> None:
+    templates = api.get("/graphs/templates").json()["templates"]
+    assert {"name", "description", "needs_model", "input", "text"} == set(templates[0])
+    made = api.post("/graphs/mine/from", json={"template": "debate"})
+    assert (made.status_code, made.json()["graph"]["name"]) == (201, "mine")
+    assert api.post("/graphs/mine/from", json={"template": "debate"}).json()["code"] == "graph_changed"
+    assert api.post("/graphs/x/from", json={"template": "none"}).json()["code"] == "ready_graph_not_found"

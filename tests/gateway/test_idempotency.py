@@ -11,7 +11,7 @@ import pytest
 from answerable.app import open_service
 from answerable.core.context import LOCAL
 from answerable.core.ids import new_edit_id
-from answerable.gateway.once import CHANGING
+from answerable.gateway.middleware.idempotency import CHANGING
 from answerable.settings import Settings
 from answerable.sources.editing import NameEdit
 

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from answerable.gateway import page
-from answerable.gateway.middleware import SameOrigin
+from answerable.gateway.middleware.origins import SameOrigin
 
 ASK = {"message": "how many people?", "source": "small"}
 

@@ -18,6 +18,7 @@ VALUES = {
     "administrators.role": "Help Desk Administrator",
     "factors.factor_type": "webauthn",
     "factors.strength": "strong",
+    "login_risks.risk": "push bombing",
     "period": "since March 2026",
     "duration": "90 days",
 }

@@ -14,7 +14,7 @@ from answerable.core.context import LOCAL, Principal
 from answerable.core.errors import AnswerableError, FileError, LimitError, RefusedError, UserError
 from answerable.core.ids import UserId
 from answerable.query.cypher.check import checked
-from answerable.query.cypher.graph import LANGUAGE
+from answerable.query.cypher.language import LANGUAGE
 from answerable.service import Service
 from answerable.settings import Settings
 from answerable.sources.base import Limits, Source, browsable

@@ -38,7 +38,7 @@ def answered(*writings: str) -> Callable[[Request], Reply]:
         if "You plan how" in request.text:
             return Reply.object(PLAN)
         if "You put an answer into words" in request.text:
-            words = {"text": "Region 2 varies most, by 999999.", "headers": {"spread": "Spread of amounts"}}
+            words = {"text": "Region 2 varies most, by 999999.", "format": {"headers": {"spread": "Spread of amounts"}}}
             return Reply.object({**words, "checks": [CHECK]})
         return Reply.object({"sql": left.pop(0), "reasoning": "as asked"})
 

@@ -49,7 +49,7 @@ def model(scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> Scr
             step = {"id": "list", "tool": "sql", "context": "Some users with how to reach them."}
             return Reply.object({"reasoning": "one query", "steps": [step]})
         if "You put an answer into words" in request.text:
-            return Reply.object({"text": "These are the users.", "headers": {}})
+            return Reply.object({"text": "These are the users."})
         if "You check an answer" in request.text:
             return Reply.object({"checks": []})
         return Reply.object({"sql": "SELECT id, email AS reach, phone FROM users ORDER BY id", "reasoning": "as asked"})

@@ -62,7 +62,7 @@ class AccessFile:
         if self._read is None or self._read[0] != state:
             from answerable.access.policy import parse_policy
 
-            self._read = (state, parse_policy(self._text(), self.path.name))
+            self._read = (state, parse_policy(self.text(), self.path.name))
             self._views = {}
         return self._read[1]
 
@@ -106,7 +106,21 @@ class AccessFile:
             file.write(secret)
         return secret
 
-    def _text(self) -> str:
+    def write(self, text: str) -> None:
+        """Replaces the file as a whole, so that nobody ever reads a part of it."""
+        beside = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.chmod(self.path.stat().st_mode & 0o777)
+            beside.replace(self.path)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise no_descriptors(error) or OperatorError(
+                f"{self.path} cannot be written: {error.strerror}.", code="access_unwritable"
+            ) from error
+
+    def text(self) -> str:
+        """The file as it is now, also if its rules cannot be used."""
         try:
             with self.path.open("rb") as file:
                 return file.read(_LARGEST).decode("utf-8-sig")

@@ -8,6 +8,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from answerable.agents.execution_plan import MOST_STEPS, Tool
+from answerable.answers.chart_request import Form
+from answerable.answers.format import Sort
+from answerable.answers.requested_format import RequestedFormat
 
 
 class Reply(BaseModel):
@@ -90,8 +93,30 @@ class Verification(Reply):
     row: int = Field(1, description="The row of the cell, counted from 1.")
 
 
+class OrderReply(Reply):
+    column: str
+    descending: bool = False
+
+
+class FormatReply(Reply):
+    """The form of the table. Code applies it to all rows. Everything but headers only if the user asks for it."""
+
+    columns: list[str] = Field([], description="The columns to show, in this order, by their names in the rows.")
+    headers: dict[str, str] = Field({}, description="Heads of columns whose names people would not understand.")
+    units: dict[str, str] = Field({}, description="Units of columns that the rows do not tell.")
+    decimals: dict[str, int] = Field({}, description="Decimals of columns.")
+    order: list[OrderReply] = Field([], max_length=5)
+    totals: list[str] = Field([], description="Columns whose sums end the table.")
+    chart: Form | None = None
+    markdown: bool = Field(False, description="True if a markdown table is asked for; code writes it.")
+
+    def requested(self) -> RequestedFormat:
+        order = tuple(Sort(column=each.column, descending=each.descending) for each in self.order)
+        return RequestedFormat.model_validate({**self.model_dump(), "order": order})
+
+
 class Reviewed(Reply):
     text: str = ""
-    headers: dict[str, str] = Field({}, description="Heads of columns whose names people would not understand.")
+    format: FormatReply = FormatReply()
     checks: list[Verification] = Field([], max_length=3)
     concerns: list[str] = Field([], max_length=5, description="What the question asks and the program does not do.")

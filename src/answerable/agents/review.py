@@ -51,7 +51,7 @@ class Review:
         return " ".join([*checks, *self.reply.concerns])
 
     def advice(self) -> Advice:
-        words = {"prose": self.reply.text or None, "headers": self.reply.headers}
+        words = {"prose": self.reply.text or None, "format": self.reply.format.requested()}
         return verdict(self.results, self.reply.concerns).model_copy(update=words)
 
 
@@ -85,6 +85,9 @@ class Reviewer:
 
         # A single wrong check is left out; only if none can be used, the model is asked to correct them.
         async def check(reply: Reviewed) -> None:
+            if unknown := reply.format.requested().unknown_columns(rows.columns):
+                there = ", ".join(column.name for column in rows.columns)
+                raise Mistake(f"the format names {unknown[0]!r}, and the rows have the columns {there}")
             problems = [problem for each in reply.checks if (problem := _problem(each, rows))]
             if problems and len(problems) == len(reply.checks):
                 raise Mistake(problems[0])

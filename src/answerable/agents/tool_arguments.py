@@ -8,7 +8,14 @@ from pydantic import Field
 from answerable.core.values import Frozen, Json
 from answerable.query.plan import QueryPlan
 
-ToolName = Literal["search_schema", "column_values", "execute_query_plan", "list_datasets", "get_dataset_schema"]
+ToolName = Literal[
+    "search_schema",
+    "column_values",
+    "column_statistics",
+    "execute_query_plan",
+    "list_datasets",
+    "get_dataset_schema",
+]
 GIVES_ROWS: tuple[ToolName, ...] = ("column_values", "execute_query_plan")
 
 
@@ -34,6 +41,7 @@ ARGUMENTS: Mapping[ToolName, type[Frozen]] = {
     "search_schema": SearchSchema,
     "column_values": ColumnValues,
     "execute_query_plan": ExecuteQueryPlan,
+    "column_statistics": NoArguments,
     "list_datasets": NoArguments,
     "get_dataset_schema": NoArguments,
 }

@@ -1,5 +1,7 @@
 """Kind `tool`: calls a tool that agents have, without a model. Tools only read."""
 
+from collections.abc import Iterable, Iterator
+
 from pydantic import ValidationError
 
 from answerable.agents.dependencies import AgentDependencies
@@ -12,6 +14,7 @@ from answerable.agents.tool_arguments import (
     SearchSchema,
     ToolConfig,
 )
+from answerable.core.catalog import Table
 from answerable.core.errors import UserError
 from answerable.core.validation import first_problem
 from answerable.core.values import Frozen, Json
@@ -38,11 +41,30 @@ class ToolStep:
                 return (await looks.query_plan(plan)).model_dump(mode="json")
             case ExecuteQueryPlan():
                 return (await looks.query_plan(arguments.plan)).model_dump(mode="json")
-        if config.tool == "list_datasets":
+        if config.tool in ("list_datasets", "column_statistics"):
             source = await self._dependencies.sources.get(config.source, step.context.principal)
-            return {"result": [table.name for table in (await source.describe()).tables]}
+            tables = (await source.describe()).tables
+            names = [table.name for table in tables]
+            return {"result": names if config.tool == "list_datasets" else list(_statistics(tables))}
         found = await schema_links_by_source(question, self._dependencies, step.context.principal)
         return {"result": "\n".join(schema_texts(found, share_rows=self._dependencies.share_rows).values())}
+
+
+def _statistics(tables: Iterable[Table]) -> Iterator[Json]:
+    """What the catalog knows of each column, as the person who asks may see it. Null: it is not known."""
+    for table in tables:
+        for column in table.columns:
+            yield {
+                "table": table.name,
+                "column": column.name,
+                "type": column.type,
+                "rows": table.row_count,
+                "nulls": column.null_count,
+                "distinct": column.distinct_count,
+                "unique": column.unique,
+                "minimum": column.minimum,
+                "maximum": column.maximum,
+            }
 
 
 def _arguments(step: Step, config: ToolConfig) -> Frozen:

@@ -75,10 +75,21 @@ class Sort(Frozen):
     descending: bool = False
 
 
+class Total(Frozen):
+    """The sum of a column over all rows, which the user asked for."""
+
+    column: str
+    value: Json
+
+
 class FormatSpec(Frozen):
     columns: tuple[ColumnFormat, ...]
     sort: tuple[Sort, ...] = ()
     """Empty if the rows stay in their order."""
+    totals: tuple[Total, ...] = ()
+    """The last line of the table; empty if nobody asked for one."""
+    markdown: bool = False
+    """Whether the answer's text holds the table, as markdown."""
 
 
 def format_spec(
@@ -120,6 +131,19 @@ def readable(name: str) -> str:
     found = [word.upper() if word in _ACRONYMS else word for word in words(name)]
     text = " ".join(found)
     return text[:1].upper() + text[1:] if text else name
+
+
+def total_cells(spec: FormatSpec) -> list[str]:
+    """The last line of a table: “Total” in the first column that has no sum, and the sums."""
+    sums = {each.column: each.value for each in spec.totals}
+    cells = [
+        format_cell(sums[column.column], column.format) or "" if column.column in sums else ""
+        for column in spec.columns
+    ]
+    free = next((place for place, column in enumerate(spec.columns) if column.column not in sums), None)
+    if free is not None:
+        cells[free] = "Total"
+    return cells
 
 
 def format_cell(value: Json, how: ValueFormat) -> str | None:

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Literal
 
 from answerable.answers.answer import Answer, Choice, Kind, Provenance, StepRecord, Usage
+from answerable.answers.arranged import markdown_table, requested_spec
 from answerable.answers.chart import chart
 from answerable.answers.chart_request import chart_request, in_form
 from answerable.answers.checking.claims import CheckedText, check_claims
 from answerable.answers.checking.facts import ExtraFact, plan_facts
 from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_cell, format_spec, headed
 from answerable.answers.prose import DescribedResult, counted, prose
+from answerable.answers.requested_format import RequestedFormat
 from answerable.answers.result_rows import ResultRows, Rows
 from answerable.core.ids import RunId
 from answerable.core.values import FrameRef, Json
@@ -42,22 +44,25 @@ def present(
     proposed: str | None = None,
     headers: Mapping[str, str] | None = None,
     noun: RowNoun | None = None,
+    requested: RequestedFormat | None = None,
 ) -> Answer:
     """Builds the answer whose rows are in the Arrow file at `path`. `known_rows`: all rows, if they need not be read;
     `drawn`: a chart that a program drew from the rows; `proposed`: text about the rows that a model or program wrote,
     which is checked like our own; `headers`: heads for columns;
-    `noun`: what the rows are."""
+    `noun`: what the rows are; `requested`: the form that the user asked for, whose order and columns the rows have."""
     result_rows = ResultRows(path, known_rows)
     rows = result_rows.part(0, row_limit)
     provenance = provenance or Provenance()
     sample = _sample(result_rows, rows, result.row_count)
     spec = headed(format_spec(result.columns, sample, plan, units, quantities), headers or {})
+    spec = requested_spec(spec, requested, path) if requested is not None else spec
     # A chart that a program drew comes first: ours is only a guess at what is wanted.
     heads = {column.column: column.header for column in spec.columns}
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units, heads=heads)
     request, remark = chart_request(question), None
-    if request is not None and request.form is not None and not drawn:
-        picture, remark = in_form(picture, request.form, rows)
+    form = requested.chart if requested is not None and requested.chart else request.form if request else None
+    if form is not None and not drawn:
+        picture, remark = in_form(picture, form, rows)
     own = prose(DescribedResult(result.columns, rows, result.row_count, spec, plan, noun))
     check = partial(
         check_claims,
@@ -75,12 +80,16 @@ def present(
         our_own = check(own, extra_facts=(*facts, *_noun_facts(noun, result)))
         checked = our_own if checked is None else _joined(our_own, checked)
     provenance = provenance.model_copy(update={"findings": (*provenance.findings, remark)}) if remark else provenance
+    # The check may leave out every sentence. The number of rows is always true.
+    text = checked.text or counted(result.row_count, None)
+    if spec.markdown:  # after the sentences, so that links to places in them stay right
+        text = f"{text}\n\n{markdown_table(spec, rows, result.row_count)}"
+    wants_chart = requested is not None and requested.chart is not None and picture is not None
     return Answer(
         run_id=run_id,
         status=status,
-        kind="chart" if drawn else _kind(question, result, picture),
-        # The check may leave out every sentence. The number of rows is always true.
-        text=checked.text or counted(result.row_count, None),
+        kind="chart" if drawn or wants_chart else _kind(question, result, picture),
+        text=text,
         columns=result.columns,
         rows=tuple(rows),
         row_count=result.row_count,

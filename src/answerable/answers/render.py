@@ -7,7 +7,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from answerable.answers.answer import Answer, Provenance, StepRecord, Usage
-from answerable.answers.format import FormatSpec, format_cell, format_spec
+from answerable.answers.format import FormatSpec, format_cell, format_spec, total_cells
 from answerable.core.terminal import printable
 from answerable.core.values import Json
 
@@ -44,7 +44,8 @@ def to_html(answer: Answer, *, rows: int = NOTEBOOK_ROWS) -> str:
     body += (
         [f"<ol>{''.join(f'<li>{html.escape(c.label)}</li>' for c in answer.choices)}</ol>"] if answer.choices else []
     )
-    body += [_html_table(answer, rows)] if answer.rows and answer.kind != "value" else []
+    shows_table = answer.rows and answer.kind != "value" and not spec_of(answer).markdown
+    body += [_html_table(answer, rows)] if shows_table else []
     body += [f"<p><small>{html.escape(line)}</small></p>" for line in (*answer.provenance.findings, receipt(answer))]
     body += [
         f"<details><summary>{html.escape(step.id)}</summary><pre>{html.escape(step.code)}</pre></details>"
@@ -99,7 +100,7 @@ def _parts(answer: Answer, question: str | None, rows: int, code: bool) -> "Iter
         yield _text(f"Hint: {provenance.error.hint}")
     for number, choice in enumerate(answer.choices, 1):
         yield _text(f"  {number}  {choice.label}{f' ({choice.example})' if choice.example else ''}")
-    if answer.rows and answer.kind != "value":
+    if answer.rows and answer.kind != "value" and not spec_of(answer).markdown:
         yield _table(answer, rows)
         if more := _more(answer, rows):
             yield _text(more, "dim")
@@ -158,6 +159,9 @@ def _table(answer: Answer, rows: int) -> "RenderableType":
         table.add_column(head, justify="right" if column.right else "left", overflow="fold")
     for row in answer.rows[:rows]:
         table.add_row(*map(_cell, _cells(row, spec)))
+    if spec.totals:
+        table.add_section()
+        table.add_row(*map(_cell, total_cells(spec)))
     return table
 
 
@@ -213,13 +217,18 @@ def _html_table(answer: Answer, rows: int) -> str:
     spec = spec_of(answer)
     heads = "".join(f"<th{_align(c.right)}>{html.escape(_head(c.header, c.unit))}</th>" for c in spec.columns)
     body = "".join(_html_row(row, spec) for row in answer.rows[:rows])
+    body += _html_cells(total_cells(spec), spec) if spec.totals else ""
     more = _more(answer, rows)
     foot = f"<p><small>{html.escape(more)}</small></p>" if more else ""
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{foot}"
 
 
 def _html_row(row: Sequence[Json], spec: FormatSpec) -> str:
-    cells = zip(_cells(row, spec), spec.columns, strict=True)
+    return _html_cells(_cells(row, spec), spec)
+
+
+def _html_cells(texts: Sequence[str | None], spec: FormatSpec) -> str:
+    cells = zip(texts, spec.columns, strict=True)
     return "<tr>" + "".join(f"<td{_align(column.right)}>{_html_text(text)}</td>" for text, column in cells) + "</tr>"
 
 

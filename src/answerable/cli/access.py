@@ -1,11 +1,15 @@
 """`answerable access`"""
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from answerable.cli.output import json_option, say, tell_json, tell_table
 from answerable.cli.session import with_service
+
+if TYPE_CHECKING:
+    from answerable.service.rules import RequestView
 
 
 @click.group("access")
@@ -78,3 +82,98 @@ def key(user: str, name: str, as_json: bool) -> None:
         return
     say(f"Key of {issued.user}, shown this once: {issued.key}")
     say(f"It counts once access.yaml lists it under the user's `keys`: - {issued.line}")
+
+
+@command.command("history")
+@json_option
+def history(as_json: bool) -> None:
+    """List the versions of access.yaml, the newest first."""
+    versions = with_service(lambda service, principal: service.rules.history(principal))
+    if as_json:
+        tell_json({"versions": [version.model_dump(mode="json") for version in versions]})
+    else:
+        tell_table(
+            (each.version, f"{each.at:%Y-%m-%d %H:%M}", each.user or "the file was edited", each.note)
+            for each in versions
+        )
+
+
+@command.command("diff")
+@click.argument("version", type=int, required=False)
+@json_option
+def diff(version: int | None, as_json: bool) -> None:
+    """Show what has changed in access.yaml since VERSION, by default since the version before."""
+    text = with_service(lambda service, principal: service.rules.diff(principal, version=version))
+    if as_json:
+        tell_json({"diff": text})
+    else:
+        say(text or "Nothing has changed.")
+
+
+@command.command("undo")
+@click.argument("version", type=int, required=False)
+@json_option
+def undo(version: int | None, as_json: bool) -> None:
+    """Bring back VERSION of access.yaml, by default the version before."""
+    restored = with_service(lambda service, principal: service.rules.undo(principal, version=version))
+    if as_json:
+        tell_json(restored.model_dump(mode="json"))
+    else:
+        say(f"{restored.note} It is version {restored.version} now.")
+
+
+@command.command("request", epilog='Example: answerable access request erik "employees" --reason "Staffing plan"')
+@click.argument("user")
+@click.argument("wanted")
+@click.option("--reason", default="", help="What it is needed for.")
+@json_option
+def ask_for_access(user: str, wanted: str, reason: str, as_json: bool) -> None:
+    """Ask in the name of USER for access to WANTED."""
+    request = with_service(
+        lambda service, principal: service.rules.ask(wanted, service.access.acting_as(user, principal), reason=reason)
+    )
+    _tell_requests([request], as_json)
+
+
+@command.command("requests")
+@json_option
+def requests(as_json: bool) -> None:
+    """List who asked for what, and what came of it, the newest first."""
+    _tell_requests(with_service(lambda service, principal: service.rules.requests(principal)), as_json)
+
+
+@command.command("approve", epilog="Example: answerable access approve req_… manager --days 7")
+@click.argument("request_id")
+@click.argument("role")
+@click.option("--days", type=int, default=30, show_default=True, help="For how long.")
+@click.option("--note", default="", help="For whoever asked.")
+@json_option
+def approve(request_id: str, role: str, days: int, note: str, as_json: bool) -> None:
+    """Give whoever made the request REQUEST_ID a role, for some days."""
+    decided = with_service(
+        lambda service, principal: service.rules.approve(request_id, role, principal, days=days, note=note)
+    )
+    _tell_requests([decided], as_json)
+
+
+@command.command("deny")
+@click.argument("request_id")
+@click.option("--note", default="", help="For whoever asked.")
+@json_option
+def deny(request_id: str, note: str, as_json: bool) -> None:
+    """Deny the request REQUEST_ID."""
+    decided = with_service(lambda service, principal: service.rules.deny(request_id, principal, note=note))
+    _tell_requests([decided], as_json)
+
+
+def _tell_requests(found: "list[RequestView]", as_json: bool) -> None:
+    if as_json:
+        tell_json({"requests": [each.model_dump(mode="json") for each in found]})
+        return
+    tell_table((each.request_id, each.user, _state(each), each.wanted, each.reason) for each in found)
+
+
+def _state(request: "RequestView") -> str:
+    if request.state == "approved":
+        return f"{request.role} until {request.expires_at:%Y-%m-%d}"
+    return request.state

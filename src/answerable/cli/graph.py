@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from answerable.core.events import Event
     from answerable.core.ids import RunId
     from answerable.graphs.figures import NodeFigures
+    from answerable.graphs.ready_made import ReadyGraph
     from answerable.service import Service
-    from answerable.service.graphs import GraphDocument, GraphReport, GraphRun
+    from answerable.service.graphs import GraphDocument, GraphReport, GraphRun, GraphSummary
     from answerable.service.schedules import ScheduleView
     from answerable.store.base import RunRecord
 
@@ -72,8 +73,9 @@ def validate(file: Path, as_json: bool) -> None:
 @click.argument("graph")
 @click.option("--input", "-i", "fields", multiple=True, metavar="KEY=VALUE", help="A field of the input.")
 @click.option("--input-file", type=click.Path(path_type=Path), help="A JSON file with the input.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write the output to this file.")
 @json_option
-def run(graph: str, fields: tuple[str, ...], input_file: Path | None, as_json: bool) -> None:
+def run(graph: str, fields: tuple[str, ...], input_file: Path | None, output: Path | None, as_json: bool) -> None:
     """Run GRAPH and wait for it: a file, the name of a stored graph, or NAME@VERSION.
 
     Exit codes: 0 done, 1 failed, 2 wrong graph or input, 3 waits for a person, 4 refused.
@@ -91,7 +93,28 @@ def run(graph: str, fields: tuple[str, ...], input_file: Path | None, as_json: b
             started = await service.graphs.begin_stored(name, given, principal, version=version)
         return await _followed(service, principal, started, quiet=as_json)
 
-    _tell_run(with_service(carry_out), as_json)
+    found = with_service(carry_out)
+    if output is not None and found.status in ("done", "partial"):
+        from answerable.engine.steps.graph_answer import output_text
+
+        write_whole(output, [output_text(found.output).encode()])
+    _tell_run(found, as_json, written=output)
+
+
+@command.command("new")
+@click.argument("name")
+@click.option("--from", "template", required=True, help="A ready-made graph; see `answerable graph list`.")
+@click.option("--source", help="What it reads instead of its example data.")
+@json_option
+def new(name: str, template: str, source: str | None, as_json: bool) -> None:
+    """Store a ready-made graph under NAME, to run it or to change it."""
+    saved = with_service(
+        lambda service, principal: service.graphs.new(name, principal, template=template, source=source)
+    )
+    if as_json:
+        tell_json(saved.model_dump(mode="json"))
+    else:
+        say(f"{name}: version {saved.version.version}. Change it: answerable graph export {name} -o {name}.graph.yaml")
 
 
 @command.command("fork")
@@ -158,12 +181,21 @@ def save(file: Path, note: str, tags: tuple[str, ...], as_json: bool) -> None:
 @click.option("--tag", help="Only graphs with this tag.")
 @json_option
 def list_graphs(tag: str | None, as_json: bool) -> None:
-    """Stored graphs."""
-    found = with_service(lambda service, principal: service.graphs.list(principal, tag=tag))
+    """Stored graphs, and the ready-made ones that `graph new` begins with."""
+
+    async def look(service: "Service", principal: "Principal") -> "tuple[Sequence[GraphSummary], Sequence[ReadyGraph]]":
+        return await service.graphs.list(principal, tag=tag), service.graphs.ready_made(principal)
+
+    found, ready = with_service(look)
     if as_json:
-        tell_json({"graphs": [each.model_dump(mode="json") for each in found]})
-    elif found:
+        templates = [each.model_dump(mode="json", exclude={"text"}) for each in ready]
+        tell_json({"graphs": [each.model_dump(mode="json") for each in found], "templates": templates})
+        return
+    if found:
         tell_table([(each.name, f"version {each.version}", each.owner, ", ".join(each.tags)) for each in found])
+    if tag is None:
+        say("Templates, for `answerable graph new NAME --from TEMPLATE`:")
+        tell_table([(each.name, "model" if each.needs_model else "", each.description) for each in ready])
 
 
 @command.command("show")
@@ -396,11 +428,12 @@ def _line(event: "Event") -> str | None:
     return None
 
 
-def _tell_run(found: "GraphRun", as_json: bool) -> None:
+def _tell_run(found: "GraphRun", as_json: bool, *, written: Path | None = None) -> None:
     if as_json:
         tell_json(found.model_dump(mode="json"))
     else:
-        _tell_output(found)
+        if written is None:
+            _tell_output(found)
         say(f"{found.run_id}: {found.status}", err=True)
         if found.error is not None:
             say(f"Error: {found.error['message']} [{found.error['code']}]", err=True)

@@ -1,17 +1,22 @@
 """`answerable okta`"""
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import json_option, progress, say, tell_json
+from answerable.cli.output import exit_code, json_option, progress, say, tell_answer, tell_json, write_whole
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from answerable.answers.answer import Answer
+    from answerable.apis.openapi.endpoints import ApiEndpoint
     from answerable.core.context import Principal
+    from answerable.okta.reports import TenantReport
     from answerable.okta.sync.run import SyncRecord
     from answerable.service import Service
 
@@ -93,6 +98,83 @@ def show_history(name: str, as_json: bool) -> None:
         say(f"{record.started}  {record.kind:11}  {record.status:8}  {record.seconds or 0:7.1f} s  {figures}")
         if record.error:
             say(f"    {record.error}")
+
+
+@command.command("reports")
+@json_option
+def list_reports(as_json: bool) -> None:
+    """Reports about synced tenants, and their inputs."""
+
+    async def reports(service: "Service", principal: "Principal") -> "Sequence[TenantReport]":
+        return service.okta.reports(principal)
+
+    found = with_service(reports)
+    if as_json:
+        listed = [{"name": r.name, "title": r.title, "inputs": r.inputs.model_json_schema()} for r in found]
+        tell_json({"reports": listed})
+        return
+    for report in found:
+        say(f"{report.name:22} {report.title}")
+        for name, field in report.inputs.model_fields.items():
+            say(f"    {name}{'' if field.is_required() else '?'}: {field.description}")
+
+
+@command.command("report")
+@click.argument("name")
+@click.argument("report")
+@click.option("--with", "inputs", multiple=True, metavar="INPUT=VALUE", help="Of the report; may be repeated.")
+@click.option("--rows", type=click.IntRange(0, 10_000), default=20, show_default=True, help="Rows to show.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write all rows to this file.")
+@json_option
+def run_report(name: str, report: str, inputs: tuple[str, ...], rows: int, output: Path | None, as_json: bool) -> None:
+    """Answer REPORT about the synced tenant NAME: `okta report corp access --with user="Ada Hansen" --with …`.
+
+    `okta reports` lists them. The ending of --output says the format: .csv, .xlsx, .json, .parquet.
+    """
+    given = dict(pair.partition("=")[::2] for pair in inputs)
+
+    async def answered(service: "Service", principal: "Principal") -> "Answer":
+        answer = await service.okta.report(name, report, principal, given)
+        if output is not None and answer.provenance.artifact is not None:
+            from answerable.answers.export import export, format_of
+
+            path = await service.answers.rows_path(answer, principal)
+            write_whole(output, export(path, format_of(output)))
+        return await service.answers.with_rows(answer, rows, principal)
+
+    answer = with_service(answered)
+    if as_json:
+        tell_json(answer.model_dump(mode="json"))
+    else:
+        tell_answer(report, answer)
+    sys.exit(exit_code(answer))
+
+
+@command.command("live")
+@click.argument("name")
+@click.option("--entity", "entities", multiple=True, help="A table of the live source; may be repeated.")
+def add_live(name: str, entities: tuple[str, ...]) -> None:
+    """Add the live API of the synced tenant NAME as a source, for questions about what is so right now."""
+    called = with_service(lambda service, principal: service.okta.live(name, principal, entities))
+    say(f'Ask it: answerable ask "How many users are there?" --source {called}')
+
+
+@command.command("endpoints")
+@json_option
+def list_endpoints(as_json: bool) -> None:
+    """The endpoints of Okta's API that can be read live, by entity."""
+
+    async def found(service: "Service", principal: "Principal") -> "Sequence[ApiEndpoint]":
+        return service.okta.endpoints(principal)
+
+    listed = with_service(found)
+    if as_json:
+        rows = [{"entity": each.entity, "operation": each.operation, "path": each.path} for each in listed]
+        tell_json({"endpoints": rows})
+        return
+    for each in sorted(listed, key=lambda each: (each.entity, each.path)):
+        say(f"{each.entity:40} {each.operation:5} {each.path}")
+    say(f"{len(listed)} endpoints of {len({each.entity for each in listed})} entities.")
 
 
 @command.command("remove")

@@ -24,7 +24,7 @@ def command(at_once: int) -> None:
     from answerable.settings import load_settings
 
     settings = load_settings()
-    configure(settings.log_level)
+    configure(settings.log_level, settings.personal_policy)
     asyncio.run(_work(settings, at_once))
 
 

@@ -10,7 +10,7 @@ from answerable.access.policy import KEY_PREFIX
 from answerable.core.context import LOCAL, Principal
 from answerable.core.errors import SignInError
 from answerable.core.ids import RunId, TenantId, ThreadId, new_run_id
-from answerable.gateway.middleware import STREAMED
+from answerable.gateway.middleware.bodies import STREAMED
 from answerable.gateway.wire import RUN_ID, THREAD_ID
 from answerable.service import Service
 from answerable.service.keyed_requests import KeyedAttempt
@@ -36,11 +36,15 @@ async def service_of(request: Request) -> Service:
 
 async def principal_of(request: Request, service: Annotated[Service, Depends(service_of)]) -> Principal:
     """Everyone is the one local user until identities are configured. From then on nobody is, over HTTP: the local user
-    is the person at the machine, to whom no rule applies. Who asks, the key or the session alone says."""
+    is the person at the machine, to whom no rule applies. Who asks, the key or the session alone says. The middleware
+    `Authentication` has looked already; what it found is in the scope."""
+    if (known := request.scope.get("principal")) is not None:
+        found_before: Principal = known
+        return found_before
     if not service.access.is_on_for(LOCAL.tenant):
         return LOCAL
     await service.identity.refresh(LOCAL.tenant)
-    for secret in (*_sent_keys(request), session_token(request)):
+    for secret in (*sent_keys(request), session_token(request)):
         found = service.access.person_with(secret, LOCAL) if secret else None
         if secret and found is None:
             found = await service.identity.person_with(secret, LOCAL.tenant)
@@ -55,7 +59,7 @@ async def principal_of(request: Request, service: Annotated[Service, Depends(ser
     )
 
 
-def _sent_keys(request: Request) -> Iterator[str]:
+def sent_keys(request: Request) -> Iterator[str]:
     scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
     yield request.headers.get("x-api-key", "")
     yield bearer.strip() if scheme.lower() == "bearer" else ""

@@ -7,12 +7,14 @@ from importlib.metadata import version
 
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import Response
+from fastapi.routing import APIRoute
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from answerable.app import open_service
+from answerable.core.context import HOME_TENANT
 from answerable.gateway.access import PrincipalOf, ServiceOf
 from answerable.gateway.metrics import Metrics
-from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
+from answerable.gateway.middleware.stack import middleware_stack
 from answerable.gateway.page import serve_page
 from answerable.gateway.problems import Problem, documented, handle_problems
 from answerable.gateway.routes import (
@@ -25,12 +27,15 @@ from answerable.gateway.routes import (
     graphs,
     identity,
     keys,
+    okta,
     plans,
     providers,
     questions,
     rows,
+    rules,
     runs,
     schedules,
+    scim,
     semantic,
     setup,
     sources,
@@ -38,11 +43,10 @@ from answerable.gateway.routes import (
     uploads,
     wrong_answers,
 )
-from answerable.gateway.token import TokenRequired
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.service import Service
-from answerable.settings import LOOPBACK, Settings
+from answerable.settings import Settings
 
 ROUTES = (
     chat,
@@ -54,6 +58,7 @@ ROUTES = (
     threads,
     datasets,
     sources,
+    okta,
     questions,
     uploads,
     semantic,
@@ -66,6 +71,8 @@ ROUTES = (
     identity,
     keys,
     providers,
+    scim,
+    rules,
 )
 """The modules whose routes make up the API, in the order of its documentation."""
 
@@ -81,16 +88,15 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = (), token: st
         lifespan=lambda app: _lifespan(app, settings, metrics),
         docs_url=None,  # ours needs nothing from other hosts
         redoc_url=None,
+        middleware=middleware_stack(settings, metrics, allow_hosts=allow_hosts, token=token),
     )
     handle_problems(app)
     for part in ROUTES:
         app.include_router(part.router)
+    app.state.api_routes = [route for part in ROUTES for route in part.router.routes if isinstance(route, APIRoute)]
     app.include_router(_root(metrics))
     # After the routes of the API, so that no address of the page can hide one of them.
     serve_page(app)
-    _add_middleware(
-        app, metrics, (*LOOPBACK, settings.host), tuple(allow_hosts), token, guarded=settings.has_identities
-    )
     _describe_problems(app)
     return app
 
@@ -129,30 +135,11 @@ async def _served(settings: Settings, metrics: Metrics) -> AsyncIterator[Service
         metrics.running.set_function(service.runs.carrier.running)
         # Before the server listens: clients of an earlier process come back for their runs.
         await service.runs.carrier.resume_unfinished()
+        _ = service.rate_counts  # a wrong address of Redis is told now, not to whoever asks first
+        if settings.has_identities:
+            await service.rules.note(HOME_TENANT)
         service.start_background_work()
         yield service
-
-
-def _add_middleware(
-    app: FastAPI,
-    metrics: Metrics,
-    own_hosts: tuple[str, ...],
-    allow_hosts: tuple[str, ...],
-    token: str | None,
-    *,
-    guarded: bool,
-) -> None:
-    """`guarded`: whether people sign in."""
-    # The middleware added last runs first. A request is logged (Observe), then its host, its token and its origin are
-    # checked; only a request that passes them all has its body read into memory (BoundedBody).
-    app.add_middleware(BoundedBody)
-    app.add_middleware(SameOrigin, allowed=frozenset(allow_hosts))
-    if token is not None:
-        app.add_middleware(TokenRequired, token=token)
-    app.add_middleware(
-        KnownHosts, hosts=frozenset((*own_hosts, *allow_hosts)), any_address=guarded or token is not None
-    )
-    app.add_middleware(Observe, metrics=metrics)
 
 
 def _root(metrics: Metrics) -> APIRouter:

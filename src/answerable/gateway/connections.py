@@ -9,7 +9,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from answerable.gateway.framing import StrictConnection
-from answerable.gateway.middleware import complete_headers, new_request_id
+from answerable.gateway.middleware.headers import secured
+from answerable.gateway.middleware.observing import new_request_id
 from answerable.gateway.problems import Problem
 
 HEAD_SECONDS = 15.0
@@ -66,8 +67,9 @@ class BoundedConnection(H11Protocol):
             (b"content-type", b"application/problem+json"),
             (b"content-length", b"%d" % len(body)),
             (b"connection", b"close"),
+            (b"x-request-id", request_id.encode()),
         ]
-        head = h11.Response(status_code=400, headers=complete_headers(request_id, "", own), reason=b"Bad Request")
+        head = h11.Response(status_code=400, headers=secured("", own), reason=b"Bad Request")
         for event in (head, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()

@@ -86,19 +86,23 @@ def status_of(error: AnswerableError) -> int:
     return next(status for kind, status in STATUS if isinstance(error, kind) or kind is InternalError)
 
 
+def problem_of(error: AnswerableError, request: Request) -> JSONResponse:
+    # Only these details are part of the wire format.
+    place = {part: error.details[part] for part in ("line", "column", "field", "run_id") if part in error.details}
+    # There is no service while it starts, and then nobody is answered.
+    request.app.state.service.hidden.of(error)
+    response = problem_response(status_of(error), error.stable_code, str(error), error.hint, request, **place)
+    if (seconds := error.details.get("retry_after")) is not None:
+        response.headers["Retry-After"] = str(seconds)
+    if isinstance(error, SignInError):
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
 def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(AnswerableError)
     async def ours(request: Request, error: AnswerableError) -> JSONResponse:
-        # Only these details are part of the wire format.
-        place = {part: error.details[part] for part in ("line", "column", "field", "run_id") if part in error.details}
-        # There is no service while it starts, and then nobody is answered.
-        request.app.state.service.hidden.of(error)
-        response = problem_response(status_of(error), error.stable_code, str(error), error.hint, request, **place)
-        if (seconds := error.details.get("retry_after")) is not None:
-            response.headers["Retry-After"] = str(seconds)
-        if isinstance(error, SignInError):
-            response.headers["WWW-Authenticate"] = "Bearer"
-        return response
+        return problem_of(error, request)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -70,14 +70,14 @@ class _Server(uvicorn.Server):
 def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), needs_token: bool) -> None:
     """Serves until interrupted. Running work is left in the journal; the next start continues it. With `needs_token`, a
     token is made and printed in a link."""
-    configure(settings.log_level)
+    configure(settings.log_level, settings.personal_policy)
     token = new_token() if needs_token else None
     app = create_app(settings, allow_hosts=allow_hosts, token=token)
     config = uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
-        # `configure` has set up logging, and `Observe` logs each request: uvicorn would do both again.
+        # `configure` has set up logging, and `AccessLog` logs each request: uvicorn would do both again.
         log_config=None,
         access_log=False,
         # Runs are in the journal and continue at the next start, so open requests need not be waited for long.
@@ -89,7 +89,7 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), needs_token: b
     )
     # Before anything else is started, and by ourselves: uvicorn would end the process without a reason.
     sockets = _listening(settings.host, settings.port)
-    # `Observe` logs defects, and a failed start is raised below; uvicorn would print both as a stack trace.
+    # `Defects` logs defects, and a failed start is raised below; uvicorn would print both as a stack trace.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     try:
         _Server(config, app, token).run(sockets)

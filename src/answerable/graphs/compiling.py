@@ -22,12 +22,14 @@ from answerable.engine.steps.api import ApiStep
 from answerable.engine.steps.approval import ApprovalStep
 from answerable.engine.steps.cypher import CypherStep
 from answerable.engine.steps.descriptor import StepDescriptor
+from answerable.engine.steps.emit import EmitStep
 from answerable.engine.steps.graph_answer import GraphAnswerStep
 from answerable.engine.steps.join import JoinOutputsStep
 from answerable.engine.steps.literal import INPUT, LiteralStep
 from answerable.engine.steps.loop import LoopStep
 from answerable.engine.steps.map import MapStep
 from answerable.engine.steps.python import PythonStep
+from answerable.engine.steps.raised import RaiseStep
 from answerable.engine.steps.router import RouterStep
 from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
@@ -45,11 +47,13 @@ from answerable.graphs.definition import (
     CommonNode,
     CypherNode,
     Defaults,
+    EmitNode,
     GraphDefinition,
     JoinNode,
     LoopNode,
     MapNode,
     PythonNode,
+    RaiseNode,
     RouterNode,
     SqlNode,
     SubgraphNode,
@@ -470,6 +474,16 @@ class _Compiler:
         gives = types.object_of(event=types.TEXT, data=types.ANYTHING, by={})
         return _Form(WaitStep.descriptor, config, _templates(event=node.event), gives)
 
+    def _emit(self, node: EmitNode, around: "_Around") -> _Form:
+        config = {"event": node.event, "data": node.data}
+        bind = _templates(event=node.event) | _values(data=node.data)
+        return _Form(
+            EmitStep.descriptor, config, bind, types.object_of(event=types.TEXT, runs=types.list_of(types.TEXT))
+        )
+
+    def _raise(self, node: RaiseNode, around: "_Around") -> _Form:
+        return _Form(RaiseStep.descriptor, {"message": node.message}, _templates(message=node.message))
+
     def _subgraph(self, node: SubgraphNode, around: "_Around") -> _Form:
         if node.body is not None:
             body = self.body(node.body, (*around.place, "body"), _given(node.input, around.schemas))
@@ -546,6 +560,8 @@ _FORMS: Mapping[type[CommonNode], Callable[[_Compiler, Any, _Around], _Form]] = 
     LoopNode: _Compiler._loop,
     ApprovalNode: _Compiler._approval,
     WaitNode: _Compiler._wait,
+    EmitNode: _Compiler._emit,
+    RaiseNode: _Compiler._raise,
     SubgraphNode: _Compiler._subgraph,
     AgentNode: _Compiler._agent,
 }

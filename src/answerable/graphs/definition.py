@@ -217,6 +217,21 @@ class WaitNode(CommonNode):
         return self
 
 
+class EmitNode(CommonNode):
+    """Tells other runs that wait for an event that it has happened."""
+
+    kind: Literal["emit"]
+    event: str = Field(min_length=1, max_length=200)
+    data: Json = None
+
+
+class RaiseNode(CommonNode):
+    """Fails with a message."""
+
+    kind: Literal["raise"]
+    message: str = Field(min_length=1, max_length=1_000)
+
+
 class SubgraphNode(CommonNode):
     """Runs another graph with an input of its own: one that is written here, or a stored one."""
 
@@ -274,6 +289,8 @@ NodeDefinition = Annotated[
     | LoopNode
     | ApprovalNode
     | WaitNode
+    | EmitNode
+    | RaiseNode
     | SubgraphNode
     | AgentNode,
     Field(discriminator="kind"),
@@ -296,6 +313,15 @@ class GraphDefinition(Frozen):
     strategy: Strategy = "eager"
     concurrency: int | None = Field(default=None, ge=1)
     budget: RunBudget | None = Field(default=None, description="What one run may use in all.")
+    at_once: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="Runs of this graph that are carried out at the same time; others wait.",
+    )
+    priority: int = Field(
+        default=0, ge=-100, le=100, description="Runs that wait to be carried out go by this, the highest first."
+    )
     nodes: Mapping[str, NodeDefinition] = Field(min_length=1)
     output: str | None = Field(default=None, description="The node whose output is the graph's.")
 

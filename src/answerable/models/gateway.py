@@ -26,6 +26,8 @@ from answerable.models.config import ModelsConfig, Role
 from answerable.models.guarded import Caller, CallPolicy, GuardedModel
 from answerable.models.names import Target, target_of
 from answerable.models.providers import model_for, new_client
+from answerable.models.redacted_prompts import RedactedPrompts
+from answerable.protection.personal.redaction import Redaction
 from answerable.store.protocols.budgets import Budgets
 
 HOW_TO_SET_ONE = "Set ANSWERABLE_MODEL=provider:name, for example openai:gpt-5.5; docs/agents.md shows each provider."
@@ -43,8 +45,10 @@ class Models:
         environment: Mapping[str, str] = os.environ,
         random: Random | None = None,
         listeners: Sequence[Listener] = (),
+        redaction: Redaction | None = None,
     ) -> None:
-        """`listeners` hear of every call; a single run can add its own."""
+        """`listeners` hear of every call; a single run can add its own. `redaction`: of personal data in prompts."""
+        self._redaction = redaction
         clock = clock or SystemClock()
         chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
         self.budget = Budget(budgets, config.budget, clock)
@@ -91,7 +95,8 @@ class Models:
         target = target_of(name, self._policy.config, self._environment)
         if target.provider not in self._clients:
             self._clients[target.provider] = new_client(self._policy.config.timeouts)
-        self._models[name] = (target, model_for(target, self._clients[target.provider]))
+        model = model_for(target, self._clients[target.provider])
+        self._models[name] = (target, RedactedPrompts(model, self._redaction) if self._redaction else model)
         return self._models[name]
 
     def _breaker(self, target: Target) -> Breaker:

@@ -2,7 +2,7 @@
 
 from answerable.core.catalog import Catalog
 from answerable.query.checked import CheckedQuery
-from answerable.query.cypher.graph import LANGUAGE
+from answerable.query.cypher.language import LANGUAGE
 from answerable.query.plan import QueryPlan
 
 

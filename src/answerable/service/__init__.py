@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from answerable.agents.readers import Readers
     from answerable.agents.run_policy import RunPolicy
     from answerable.agents.runtime import Agents
+    from answerable.protection.rates.base import RateCounts
     from answerable.service.access import AccessService
     from answerable.service.agents import AgentService
     from answerable.service.comparison import ComparisonService
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from answerable.service.providers import ProviderService
     from answerable.service.retention import RetentionService
     from answerable.service.rows import RowService
+    from answerable.service.rules import RulesService
     from answerable.service.schedules import ScheduleService
+    from answerable.service.scim import ScimService
     from answerable.service.semantic import SemanticService
     from answerable.service.setup import SetupService
     from answerable.service.sources import SourceService
@@ -119,6 +122,19 @@ class Service:
         return ProviderService(self._settings.providers, self.identity, self._store.identities.flows, self._clock)
 
     @cached_property
+    def scim(self) -> "ScimService":
+        from answerable.service.scim import ScimService
+
+        identities = self._store.identities
+        return ScimService(self._settings.scim, self.identity, identities.users, identities.groups)
+
+    @cached_property
+    def rules(self) -> "RulesService":
+        from answerable.service.rules import RulesService
+
+        return RulesService(self._store.identities.records, self.identity, self._registry, self._clock)
+
+    @cached_property
     def keys(self) -> "KeyService":
         from answerable.service.keys import KeyService
 
@@ -136,7 +152,7 @@ class Service:
     def okta(self) -> "OktaService":
         from answerable.service.okta import OktaService
 
-        return OktaService(self.sources, self._settings, self._clock)
+        return OktaService(self.sources, self.questions, self._settings, self._clock)
 
     @cached_property
     def semantic(self) -> "SemanticService":
@@ -221,6 +237,22 @@ class Service:
         return KeyedRequestService(self._store, self._clock)
 
     @cached_property
+    def rate_counts(self) -> "RateCounts":
+        """Where requests are counted: in Redis if there is one, else in PostgreSQL if the store is there, else here."""
+        from answerable.protection.rates.in_process import InProcessCounts
+
+        own = InProcessCounts(self._clock)
+        settings = self._settings
+        if not settings.redis and not settings.has_shared_store:
+            return own
+        from answerable.protection.rates.in_redis import RedisCounts
+        from answerable.protection.rates.in_store import StoreCounts
+        from answerable.protection.rates.with_fallback import CountsWithFallback
+
+        shared = RedisCounts(settings.redis) if settings.redis else StoreCounts(self._store.rates)
+        return CountsWithFallback(shared, own)
+
+    @cached_property
     def programs(self) -> "ProgramService":
         from answerable.service.programs import ProgramService
 
@@ -276,6 +308,8 @@ class Service:
             await self.sources.close()
         if "keyed_requests" in used:
             await self.keyed_requests.close()
+        if "rate_counts" in used:
+            await self.rate_counts.close()
         if "schedules" in used:
             await self.schedules.close()
         if "providers" in used:

@@ -17,6 +17,7 @@ from answerable.core.ids import RunId
 from answerable.core.values import Frozen
 from answerable.engine.steps.descriptor import DescribedStepKind
 from answerable.engine.steps.sql import SqlConfig, SqlStep
+from answerable.service.personal import PersonalData
 from answerable.service.runs import RunService
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Store
@@ -46,8 +47,11 @@ class AnswerService:
         sql: SqlStep,
         kinds: Mapping[str, DescribedStepKind],
         hidden: HiddenPaths,
+        personal: PersonalData,
     ) -> None:
-        """`kinds`: the step kinds that a replay may run again. `hidden`: what its errors leave out."""
+        """`kinds`: the step kinds that a replay may run again. `hidden`: what its errors leave out. `personal`: what
+        rows leave out."""
+        self._personal = personal
         self._store = store
         self._runs = runs
         self._registry = registry
@@ -59,7 +63,8 @@ class AnswerService:
         """The Arrow file with all rows of an answer."""
         if answer.provenance.artifact is None:
             raise NotFoundError(f"The answer of {answer.run_id} has no rows.", code="rows_missing")
-        return await self._store.artifacts.path(principal, answer.provenance.artifact)
+        rows = await self._store.artifacts.path(principal, answer.provenance.artifact)
+        return await self._personal.rows_path(rows, principal)
 
     async def with_rows(self, answer: Answer, most: int, principal: Principal) -> Answer:
         """The same answer with up to `most` rows in it."""

@@ -1,5 +1,6 @@
 """Graphs that users draw: checked, stored in versions, compared and run."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,21 +16,21 @@ from answerable.engine.steps.subgraph import with_input
 from answerable.engine.taken import taken_over
 from answerable.graphs.comparing import GraphDifference, difference
 from answerable.graphs.compiling import ANSWER, RESERVED, CompiledGraph, compiled
-from answerable.graphs.definition import GraphDefinition, json_schema
+from answerable.graphs.definition import NAME, GraphDefinition, json_schema
 from answerable.graphs.figures import NodeFigures, node_figures
 from answerable.graphs.forking import continued, forked
 from answerable.graphs.inputs import checked_input, from_text
 from answerable.graphs.node_runs import NodeRun, node_runs, waiting_for
 from answerable.graphs.reading import read_graph
+from answerable.graphs.ready_made import ReadyGraph, ready_graph, ready_graphs, renamed
 from answerable.graphs.stored import stored_inside
+from answerable.service.run_carrier import GRAPH_MODE as MODE
 from answerable.service.run_carrier import Subject
 from answerable.service.runs import RunService
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import RunFilter, RunRecord, RunStatus, Store
 from answerable.store.protocols.graphs import GraphRecord, GraphVersion
 
-MODE = "graph"
-"""Under this mode runs of graphs are listed."""
 UNDER_WAY: tuple[RunStatus, ...] = ("running", "waiting", "paused")
 MOST_LISTED = 500
 LONGEST_TAG = 64
@@ -167,6 +168,22 @@ class GraphService:
         saved = await self._graphs.save(principal, name, text, note=note, tags=tags, expected=expected)
         return _document(await self._graphs.get(principal, name), saved)
 
+    def ready_made(self, principal: Principal) -> Sequence[ReadyGraph]:
+        """Graphs that come with the package, to begin with."""
+        return ready_graphs()
+
+    async def new(
+        self, name: str, principal: Principal, *, template: str, source: str | None = None, tags: Sequence[str] = ()
+    ) -> GraphDocument:
+        """Stores a ready-made graph under a name of its own. `source`: what it reads instead of its example data. A
+        graph of that name is not overwritten."""
+        if not re.fullmatch(NAME, name):
+            hint = "A name has 1 to 64 small letters, digits, `-` and `_`."
+            raise UserError(f"{name[:80]!r} is no name of a graph.", code="graph_name_invalid", hint=hint)
+        text = renamed(ready_graph(template), name, source)
+        note = f"From the ready-made graph {template}"
+        return await self.save(text, principal, note=note, tags=tags or None, expected=0, origin=name)
+
     async def list(self, principal: Principal, *, tag: str | None = None) -> Sequence[GraphSummary]:
         """Stored graphs by name."""
         return [_summary(each) for each in await self._graphs.list(principal, tag=tag)]
@@ -260,7 +277,10 @@ class GraphService:
     ) -> RunId:
         checked = await self._checked(text, origin, context.principal)
         graph = with_input(checked.compiled.graph, checked_input(checked.definition.input, input))
-        subject = Subject(checked.definition.name, checked.compiled.sources, MODE, version)
+        definition = checked.definition
+        subject = Subject(
+            definition.name, checked.compiled.sources, MODE, version, definition.at_once, definition.priority
+        )
         return await self._runs.carrier.start(graph, subject, context)
 
     async def fork(
@@ -287,20 +307,33 @@ class GraphService:
         start = [node] if node is not None else []
         fresh = forked(graph, ended, start, outputs or {}, given)
         context = RunContext(new or new_run_id(), principal, None, request_id)
-        subject = Subject(record.question, record.sources, MODE, record.graph_version)
+        subject = Subject(record.question, record.sources, MODE, record.graph_version, record.at_once, record.priority)
         taken = taken_over(run, events, continued(graph, ended, start, outputs or {}))
         return await self._runs.carrier.start(fresh, subject, context, taken)
 
     async def signal(self, event: str, data: Json, principal: Principal) -> Sequence[RunId]:
         """Tells every run that waits for an event that it has happened. Returns those runs."""
+        return await self._signal(event, data, principal)
+
+    async def emit(self, event: str, data: Json, context: RunContext) -> Sequence[RunId]:
+        """The same, by a run: it does not wait for the others, and does not reach itself."""
+        return await self._signal(event, data, context.principal, by=context.run)
+
+    async def _signal(
+        self, event: str, data: Json, principal: Principal, *, by: RunId | None = None
+    ) -> Sequence[RunId]:
         reached: list[RunId] = []
         for record in await self._runs.list(
             principal, limit=MOST_LISTED, only=RunFilter(statuses=UNDER_WAY, mode=MODE)
         ):
+            if record.run == by:
+                continue
             events = await self._runs.journal(record.run, principal)
             for node in waiting_for(events, event):
                 with suppress(UserError):  # somebody else was quicker
-                    await self._runs.decide(record.run, node, principal, verdict="respond", data=data)
+                    await self._runs.decide(
+                        record.run, node, principal, verdict="respond", data=data, patient=by is None
+                    )
                     reached.append(record.run)
         return reached
 

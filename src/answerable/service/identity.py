@@ -31,6 +31,8 @@ DIRECTORY_SECONDS = 2.0
 """For so long, the people of the store are not read again. What this process changes, it knows at once."""
 LONGEST_NAME = 200
 LOCAL_ORIGIN = "local"
+SCIM_ORIGIN = "scim"
+"""Managed by a directory. They sign in at their provider."""
 SERVICE_ORIGIN = "service"
 """A program that comes with keys, and never signs in."""
 
@@ -87,6 +89,7 @@ class IdentityService:
         self._invitations = identities.invitations
         self._attempts = identities.attempts
         self._keys = identities.keys
+        self._records = identities.records
         self._registry = registry
         self._clock = clock
         self._session = session
@@ -131,7 +134,7 @@ class IdentityService:
                 hint=f"Ask {policy.contact or 'whoever runs this installation'} for access.",
             )
         record = record or UserRecord(name, origin)
-        if record.origin != origin or record.subject not in (None, vouched.subject):
+        if record.origin not in (origin, SCIM_ORIGIN) or record.subject not in (None, vouched.subject):
             raise SignInError(
                 f"The name {name!r} belongs to another account here.",
                 code="sign_in_name_taken",
@@ -140,7 +143,9 @@ class IdentityService:
         if record.disabled_at is not None:
             raise SignInError(f"The user {name!r} is disabled.", code="sign_in_failed")
         roles = tuple(role for role in vouched.roles if role in policy.roles)
-        changed = replace(record, subject=vouched.subject, roles=roles, attributes=dict(vouched.attributes))
+        changed = replace(record, subject=vouched.subject)
+        if record.origin != SCIM_ORIGIN:  # else the directory says what the user may do
+            changed = replace(changed, roles=roles, attributes=dict(vouched.attributes))
         if changed != record or record.version == 0:
             await self._save(tenant, changed)
         return name
@@ -328,22 +333,43 @@ class IdentityService:
             replace(record, disabled_at=self._clock.now() if disabled else None), principal.tenant
         )
         if disabled:
-            await self._sessions.end(principal.tenant, name, None)
-            await self._keys.revoke(principal.tenant, name, None)
+            await self._keep_out(name, principal.tenant)
         return changed
 
-    async def refresh(self, tenant: TenantId) -> None:
-        """Hands the people of the store to the access rules, if it was not done just now."""
-        now = self._clock.monotonic()
-        if now - self._read_at.get(tenant, -DIRECTORY_SECONDS) < DIRECTORY_SECONDS:
+    async def refresh(self, tenant: TenantId, *, now: bool = False) -> None:
+        """Hands the people of the store to the access rules, if it was not done just now, or anyway with `now`. The
+        roles that approved requests give are among theirs."""
+        time = self._clock.monotonic()
+        if not now and time - self._read_at.get(tenant, -DIRECTORY_SECONDS) < DIRECTORY_SECONDS:
             return
-        self._read_at[tenant] = now
-        self._registry.access(tenant).directory = {
+        self._read_at[tenant] = time
+        given: dict[str, set[str]] = {}
+        for user, role in await self._records.given(tenant, self._clock.now()):
+            given.setdefault(user, set()).add(role)
+        file = self._registry.access(tenant)
+        listed = {
             record.name: ListedPerson(
-                frozenset(record.roles), dict(record.attributes), disabled=record.disabled_at is not None
+                frozenset(record.roles) | given.get(record.name, set()),
+                dict(record.attributes),
+                disabled=record.disabled_at is not None,
             )
             for record in await self._users.list(tenant)
         }
+        policy = file.policy() if given else None
+        for name, roles in given.items():
+            if name not in listed and policy is not None and name in policy.users:
+                listed[name] = ListedPerson(frozenset(roles))
+        file.directory = listed
+
+    async def check_policy(self, policy: "AccessPolicy", tenant: TenantId) -> None:
+        """Refuses rules after which nobody could administer, if somebody can now."""
+        users = await self._users.list(tenant)
+        if self._administrators(self._policy(tenant), users) and not self._administrators(policy, users):
+            raise RefusedError(
+                "With these rules nobody could administer any more.",
+                code="last_administrator",
+                hint="Keep a role with the permission `administer`, and somebody who has it.",
+            )
 
     # Parts
 
@@ -377,6 +403,26 @@ class IdentityService:
 
     async def _changed(self, record: UserRecord, tenant: TenantId) -> UserView:
         """Stores a change, unless nobody could administer afterwards."""
+        await self._check_administrators(record, tenant)
+        return _view(record.name, await self._save(tenant, record), self._policy(tenant))
+
+    async def save_listed(self, record: UserRecord, *, disabled: bool, tenant: TenantId) -> UserRecord:
+        """Stores what a directory says of a user, unless nobody could administer afterwards. Who is disabled is out at
+        once."""
+        _checked_name(record.name)
+        since = record.disabled_at or self._clock.now()
+        changed = replace(record, disabled_at=since if disabled else None)
+        await self._check_administrators(changed, tenant)
+        stored = await self._save(tenant, changed)
+        if disabled:
+            await self._keep_out(record.name, tenant)
+        return stored
+
+    async def _keep_out(self, name: str, tenant: TenantId) -> None:
+        await self._sessions.end(tenant, name, None)
+        await self._keys.revoke(tenant, name, None)
+
+    async def _check_administrators(self, record: UserRecord, tenant: TenantId) -> None:
         policy, users = self._policy(tenant), await self._users.list(tenant)
         others = [each for each in users if each.name != record.name]
         before, after = self._administrators(policy, users), self._administrators(policy, [*others, record])
@@ -386,7 +432,6 @@ class IdentityService:
                 code="last_administrator",
                 hint="Give the permission `administer` to somebody else first.",
             )
-        return _view(record.name, await self._save(tenant, record), policy)
 
     def _administrators(self, policy: "AccessPolicy", users: Sequence[UserRecord], *, keys: bool = True) -> set[str]:
         """Those who may administer and can get in, with a password, by a provider, or with a key if `keys`."""
@@ -402,13 +447,12 @@ class IdentityService:
             for view in views
             if not view.disabled
             and (view.can_sign_in or (keys and view.name in with_key))
-            and any("administer" in policy.roles[role].actions for role in view.roles)
+            and any("administer" in policy.roles[role].actions for role in view.roles if role in policy.roles)
         }
 
     async def _save(self, tenant: TenantId, record: UserRecord) -> UserRecord:
         stored = await self._users.save(tenant, record)
-        self._read_at.pop(tenant, None)
-        await self.refresh(tenant)
+        await self.refresh(tenant, now=True)
         return stored
 
     async def _known(self, name: str, tenant: TenantId) -> UserRecord:

@@ -17,6 +17,7 @@ from answerable.engine.graph import Graph
 from answerable.engine.journal import last_question
 from answerable.engine.live import EVENTS_PER_READ
 from answerable.engine.steps.descriptor import StepDescriptor
+from answerable.service.personal import PersonalData
 from answerable.service.run_carrier import RunCarrier, ended
 from answerable.service.run_endings import account_of, process_stopping
 from answerable.store.base import RunFilter, RunRecord, RunStatus, Store
@@ -32,8 +33,16 @@ END_SECONDS = 20.0
 
 
 class RunService:
-    def __init__(self, store: Store, carrier: RunCarrier, step_kinds: Mapping[str, StepDescriptor]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        carrier: RunCarrier,
+        step_kinds: Mapping[str, StepDescriptor],
+        personal: PersonalData | None = None,
+    ) -> None:
+        """`personal`: what answers and events leave out; None for nothing."""
         self._store = store
+        self._personal = personal or PersonalData()
         self._step_kinds = step_kinds
         self.carrier = carrier
         """The runs of this process."""
@@ -80,9 +89,9 @@ class RunService:
             if live is not None:
                 await self.carrier.done_or_leaving(run, live.task)
                 if live.failure is not None:
-                    return failed(run, live.failure)
+                    return self._personal.answer(failed(run, live.failure), principal)
                 if live.answer is not None and live.context.principal == principal:
-                    return live.answer
+                    return self._personal.answer(live.answer, principal)
             mark = await self._store.news.mark(run)
             record = await self.carrier.patient.runs.get(principal, run)
             if record.status != "running":
@@ -95,7 +104,8 @@ class RunService:
     async def answer(self, run: RunId, principal: Principal) -> Answer:
         """The answer of a finished run; for one that failed or was cancelled, an account of that."""
         record = await self._store.runs.get(principal, run)
-        return await self._ended(run, principal, record.status, record.error_code)
+        answer = await self._ended(run, principal, record.status, record.error_code)
+        return self._personal.answer(answer, principal)
 
     async def _ended(
         self, run: RunId, principal: Principal, status: RunStatus, error_code: str | None = None
@@ -113,12 +123,20 @@ class RunService:
     async def journal(self, run: RunId, principal: Principal) -> Sequence[Event]:
         """Every event of a run that is stored by now."""
         await self._store.runs.get(principal, run)
-        return await self._store.events.read(principal, run)
+        return self._personal.journal(await self._store.events.read(principal, run), principal)
 
     async def events(self, run: RunId, principal: Principal, after: int = 0) -> AsyncIterator[Event]:
         """Every event of a run with a higher number than `after`, until it ends or waits for a decision: the stored
         ones, then the others as they happen, whichever process carries the run out."""
         await self._store.runs.get(principal, run)
+        hidden = after > 0 and self._personal.hides("events", principal)
+        before = (
+            [event for event in await self._store.events.read(principal, run) if event.seq <= after] if hidden else []
+        )
+        async for event in self._personal.events(self._followed(run, principal, after), principal, before):
+            yield event
+
+    async def _followed(self, run: RunId, principal: Principal, after: int) -> AsyncIterator[Event]:
         while True:
             live = self.carrier.live(run)
             mark = await self._store.news.mark(run) if live is None else 0
@@ -132,7 +150,10 @@ class RunService:
             if live is None:
                 if record.status != "running":
                     return
-                await self._store.news.beyond(run, mark, NEWS_SECONDS)
+                if record.owner is None:
+                    await self.carrier.adopt(run)  # it waited for room, and there may be some now
+                if self.carrier.live(run) is None:
+                    await self._store.news.beyond(run, mark, NEWS_SECONDS)
 
     async def _stored(self, record: RunRecord, after: int) -> AsyncIterator[Event]:
         """What is stored now of a run that another process carries out."""
@@ -211,11 +232,13 @@ class RunService:
         verdict: Verdict,
         note: str | None = None,
         data: Json = None,
+        patient: bool = True,
     ) -> None:
         """Answers what a run asked, and lets it go on: here if nobody carries it out, else where it is. `approve` and
         `reject` need nothing more. `edit` goes on with `data` instead of what was shown; `respond` gives `data` as the
         answer, or as the result of an effect that has happened. Of several decisions on one question the first counts;
-        the same one once more changes nothing."""
+        the same one once more changes nothing. `patient`: whether to wait for other steps of the run that this process
+        carries out just now."""
         await self._store.runs.get(principal, run)
         if verdict in ("approve", "reject") and data is not None:
             raise UserError(f"`{verdict}` takes no data.", code="decision_invalid", hint="Use `edit` or `respond`.")
@@ -233,6 +256,8 @@ class RunService:
         if first is not None and first.body != body:
             raise _decided_already(run, step, first.body["by"])
         if (live := self.carrier.live(run)) is not None:
+            if not patient:
+                return  # the run finds the decision when its other steps have ended
             await asyncio.wait((live.task,))  # other steps of the run are still under way
         await self.carrier.adopt(run)
 

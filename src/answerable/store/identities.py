@@ -9,18 +9,23 @@ from answerable.core.clock import Clock
 from answerable.core.errors import UserError
 from answerable.core.ids import TenantId
 from answerable.store.access_keys import SqlAccessKeys
+from answerable.store.access_records import SqlAccessRecords
 from answerable.store.database import NothingChangedError, Row, RowExistsError, SqlDatabase, time_of, time_text
+from answerable.store.groups import SqlGroups
 from answerable.store.protocols.identities import FlowRecord, Identities, InvitationRecord, SessionRecord, UserRecord
 
 ATTEMPTS_COUNT_FOR = timedelta(days=1)
-_USER = "SELECT name, origin, roles, attributes, password_hash, disabled_at, created_at, subject, version FROM users"
+_USER = (
+    "SELECT name, origin, roles, attributes, password_hash, disabled_at, created_at, subject, version, profile"
+    " FROM users"
+)
 _INSERT_USER = (
-    "INSERT INTO users (origin, roles, attributes, password_hash, disabled_at, subject, version, created_at, tenant_id,"
-    " name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO users (origin, roles, attributes, password_hash, disabled_at, subject, profile, version, created_at,"
+    " tenant_id, name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _UPDATE_USER = (
     "UPDATE users SET origin = ?, roles = ?, attributes = ?, password_hash = ?, disabled_at = ?, subject = ?,"
-    " version = ? WHERE tenant_id = ? AND name = ? AND version = ?"
+    " profile = ?, version = ? WHERE tenant_id = ? AND name = ? AND version = ?"
 )
 _SESSION = "SELECT session_id, user_id, client, created_at, used_at, expires_at FROM sessions"
 _INSERT_SESSION = (
@@ -53,6 +58,8 @@ def identities(database: SqlDatabase, clock: Clock) -> Identities:
         SqlSignInAttempts(database, clock),
         SqlAccessKeys(database, clock),
         SqlFlows(database, clock),
+        SqlGroups(database),
+        SqlAccessRecords(database),
     )
 
 
@@ -77,6 +84,7 @@ class SqlUsers:
             user.password_hash,
             time_text(user.disabled_at) if user.disabled_at else None,
             user.subject,
+            orjson.dumps(user.profile).decode() if user.profile is not None else None,
             user.version + 1,
         )
         key = (tenant, user.name)
@@ -203,7 +211,7 @@ class SqlSignInAttempts:
 
 
 def _user(row: Row) -> UserRecord:
-    name, origin, roles, attributes, password_hash, disabled_at, created_at, subject, version = row
+    name, origin, roles, attributes, password_hash, disabled_at, created_at, subject, version, profile = row
     return UserRecord(
         name=name,
         origin=origin,
@@ -213,6 +221,7 @@ def _user(row: Row) -> UserRecord:
         disabled_at=time_of(disabled_at) if disabled_at else None,
         created_at=time_of(created_at),
         subject=subject,
+        profile=orjson.loads(profile) if profile else None,
         version=int(version),
     )
 

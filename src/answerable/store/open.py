@@ -11,6 +11,7 @@ from answerable.core.errors import OperatorError
 from answerable.isolation.own_folder import own_folder
 from answerable.store.artifacts import FolderArtifacts
 from answerable.store.base import Store
+from answerable.store.breakers import SqlBreakers
 from answerable.store.budgets import SqlBudgets
 from answerable.store.database import SqlDatabase, Synchronous
 from answerable.store.edits import SqlEdits
@@ -22,6 +23,7 @@ from answerable.store.keys import SqlIdempotencyKeys
 from answerable.store.leases import LEASE_SECONDS, Leases
 from answerable.store.outbox import SqlOutbox
 from answerable.store.patience import PatientDatabase
+from answerable.store.rates import SqlRateRequests
 from answerable.store.retention import SqlRetention
 from answerable.store.runs import SqlCapsules, SqlRuns
 from answerable.store.schedules import SqlSchedules
@@ -118,10 +120,12 @@ def _store(
         evals=SqlEvals(database, clock),
         graphs=SqlGraphs(database, clock),
         schedules=SqlSchedules(database),
+        breakers=SqlBreakers(database),
         outbox=SqlOutbox(database, clock, leases),
         retention=SqlRetention(database, clock, leases, artifacts),
         keys=SqlIdempotencyKeys(database, clock, leases),
         identities=identities(database, clock),
+        rates=SqlRateRequests(database),
         news=database,
         release=leases.release,
         stop_waiting=stop_waiting,

@@ -13,7 +13,9 @@ export function Prose({
   answer: Answer;
   onCell?: (row: number | null, column: number | null) => void;
 }) {
-  const { text, provenance } = answer;
+  const { provenance } = answer;
+  // A markdown table that was asked for follows the sentences, after an empty line.
+  const [text, table] = provenance.format?.markdown ? parted(answer.text) : [answer.text, null];
   const show = (event: React.MouseEvent, link: NumberLink) => {
     event.preventDefault();
     onCell?.(link.row, link.column);
@@ -40,6 +42,16 @@ export function Prose({
           ),
         )}
       </p>
+      {table && (
+        <Suspense fallback={<pre>{table}</pre>}>
+          <Markdown text={table} />
+        </Suspense>
+      )}
     </div>
   );
+}
+
+function parted(text: string): [string, string | null] {
+  const end = text.indexOf("\n\n|");
+  return end < 0 ? [text, null] : [text.slice(0, end), text.slice(end + 2)];
 }

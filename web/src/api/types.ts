@@ -49,6 +49,13 @@ export type Replay = Reply<"Replay">;
 export type RetentionReport = Reply<"RetentionReport">;
 export type RowTotals = Reply<"RowTotals">;
 export type Freshness = Reply<"Freshness">;
+export type GraphDifference = Reply<"GraphDifference">;
+export type GraphDocument = Reply<"GraphDocument">;
+export type GraphList = Reply<"GraphList">;
+export type GraphReport = Reply<"GraphReport">;
+export type GraphRuns = Reply<"GraphRuns">;
+export type GraphVersions = Reply<"GraphVersions">;
+export type ScheduleList = Reply<"ScheduleList">;
 export type Judgement = Reply<"Judgement">;
 export type PlanColumn = Reply<"PlanColumn">;
 export type PlanOption = Reply<"PlanOption">;
@@ -95,7 +102,9 @@ export interface ColumnFormat {
   quantity?: Quantity | null;
 }
 
-type Provenance = Omit<Reply<"Provenance">, "format"> & { format: { columns: ColumnFormat[] } | null };
+type Provenance = Omit<Reply<"Provenance">, "format"> & {
+  format: { columns: ColumnFormat[]; markdown?: boolean } | null;
+};
 export type Answer = Omit<Reply<"Answer">, "provenance"> & { provenance: Provenance };
 export type RunDetail = Omit<Reply<"RunDetail">, "answer"> & { answer: Answer | null };
 export type MessageView = Omit<Reply<"MessageView">, "answer"> & { answer: Answer | null };

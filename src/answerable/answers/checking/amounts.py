@@ -27,6 +27,15 @@ _DIFFERS = re.compile(
 """What follows a number that is a difference: “500 more than”."""
 
 
+_BEFORE = re.compile(
+    r"\s*(?:\w+\s+)?(?:the |a )?"
+    r"(?:(?:year|quarter|month|week|day) (?:before|earlier)|previous (?:year|quarter|month))\b"
+)
+"""What follows a number of the row before: “up from 2,089.2 the year before”."""
+_FOR_EACH = re.compile(r"(?:\s+\w+){0,2}\s+(?:each|apiece|per \w+)\b", re.IGNORECASE)
+"""What follows a number that is a mean: “about 434 each”."""
+
+
 def number_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
     facts = sentence.facts
     named = sentence.rows_for(numeral)
@@ -39,6 +48,9 @@ def number_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
         yield from stated_numbers(facts)
         return
     rows: Sequence[int] = named or range(len(facts.rows))
+    if facts.series is not None and _BEFORE.match(sentence.text[numeral.end :]):
+        order = facts.series[1]
+        rows = sorted({*rows, *(order[at - 1] for row in named if (at := order.index(row)) > 0)})
     measures = counted or [f for f in _dated_columns(sentence) if not facts.is_fraction(f)]
     if sentence.cue(LESS, MORE):
         measures = list(dict.fromkeys([*measures, *facts.change_fields]))
@@ -120,7 +132,7 @@ def _aggregates(numeral: Numeral, sentence: Sentence, named: list[int]) -> Itera
             of_all = of_all or (rows is not everything and one_name)
             if adds_up or of_all or _OF_ALL.search(sentence.text[: numeral.start]):
                 yield total
-        if sentence.cue(MEAN):
+        if sentence.cue(MEAN) or _FOR_EACH.match(sentence.text[numeral.end :]):
             yield from facts.means(rows)
         if sentence.cue(MEDIAN):
             yield from facts.medians(rows)

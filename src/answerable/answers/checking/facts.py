@@ -13,7 +13,7 @@ from answerable.answers.checking.lexicon import DIMENSIONS, SCALES
 from answerable.answers.checking.naming import LabelIndex, tokens
 from answerable.answers.checking.numerals import Numeral, StatedDate
 from answerable.answers.format import readable
-from answerable.answers.roles import Field, fields, is_fraction_name, words
+from answerable.answers.roles import Field, calendar_part, fields, is_fraction_name, words
 from answerable.core.values import Frozen, Json, OutputColumn
 from answerable.core.words import fold
 from answerable.core.words import stem as stem_key
@@ -78,6 +78,10 @@ class ResultFacts:
                     text = row[field.index]
                     if isinstance(text, str) and text.strip() not in ("", "A", "I") and number_of(text) is None:
                         found.setdefault(text.strip(), set()).add((number, field.index))
+                        # “Zion National Park, Utah, USA” is in Utah, and in the USA.
+                        for part in text.split(",") if "," in text else ():
+                            if len(part.strip()) > 1 and number_of(part.strip()) is None:
+                                found.setdefault(part.strip(), set()).add((number, field.index))
         return found
 
     @cached_property
@@ -264,15 +268,19 @@ class ResultFacts:
 
     def dates(self) -> Iterator[tuple[StatedDate, int, int]]:
         """Every date of the rows, and where it is."""
-        for field in self.fields:
-            if field.role == "time":
-                for number, row in enumerate(self.rows):
-                    if period := period_of(row[field.index]):
-                        yield period, number, field.index
+        for field in self._time_fields:
+            for number, row in enumerate(self.rows):
+                if period := period_of(row[field.index]):
+                    yield period, number, field.index
 
     @cached_property
     def has_dates(self) -> bool:
-        return any(field.role == "time" for field in self.fields)
+        return bool(self._time_fields)
+
+    @cached_property
+    def _time_fields(self) -> list[Field]:
+        """The columns of time. Years are often stored as text: `open_year` with “2008”."""
+        return [f for f in self.fields if f.role == "time" or (f.type == "text" and calendar_part(f.name) == "year")]
 
     def ordinals(self, field: Field) -> list[Decimal | None]:
         """The cells of a column of time as numbers that keep their order."""
@@ -303,9 +311,11 @@ def number_of(value: Json) -> Decimal | None:
 
 
 def period_of(value: Json) -> StatedDate | None:
-    """The day of ISO 8601 text, or the year that a whole number is."""
+    """The day of ISO 8601 text, or the year that a whole number or a text of four digits is."""
     if isinstance(value, int) and not isinstance(value, bool):
         return StatedDate(year=value)
+    if isinstance(value, str) and re.fullmatch(r"\d{4}", value):
+        return StatedDate(year=int(value))
     match = re.match(r"(\d{4})-(\d{2})-(\d{2})(?!\d)", value) if isinstance(value, str) else None
     if match is None:
         return None

@@ -96,6 +96,7 @@ DATED = _set("newest latest oldest earliest recent")
 
 CONCEPTS: dict[str, tuple[str, ...]] = {
     "populous": ("population",),
+    "profitable": ("profit", "profits"),
     "expensive": ("price", "cost"),
     "dense": ("density",),
     "people": ("population", "capacity"),
@@ -113,10 +114,13 @@ CONCEPTS: dict[str, tuple[str, ...]] = {
     "colder": ("temp", "temperature"),
     "denser": ("density",),
     "costs": ("price", "cost"),
+    "residents": ("population",),
+    "employees": ("staff", "employees"),
+    "employs": ("staff", "employees"),
     "sells": ("price",),
     "priced": ("price",),
-    "earns": ("salary", "revenue"),
-    "earned": ("salary", "revenue"),
+    "earns": ("salary", "profit", "profits", "revenue"),
+    "earned": ("salary", "profit", "profits", "revenue"),
     "paid": ("salary", "revenue"),
     "pupils": ("enrollment", "enrolment"),
     "students": ("enrollment", "enrolment"),
@@ -146,7 +150,7 @@ BOUND = re.compile(
     r"(?P<at_least>at least|no (?:less|fewer) than|not (?:less|fewer) than)"
     r"|(?P<at_most>at most|up to|no more than|not more than)"
     r"|(?P<above>(?<!no )(?:more|longer|higher|larger|greater|bigger|heavier|later|older|taller) than|over|above"
-    r"|exceed(?:s|ed|ing)?|beyond|after)"
+    r"|exceed(?:s|ed|ing)?(?: an? [\w ]{1,20} of)?|with an? [\w ]{1,20} (?:over|above)|beyond|after)"
     r"|(?P<below>(?<!no )(?:less|fewer|shorter|lower|smaller|lighter|earlier|younger) than|under|below|before)",
     re.IGNORECASE,
 )

@@ -66,8 +66,22 @@ class LabelIndex:
             for part in parts:
                 self._parts.setdefault(part.key, set()).add(label)
                 self.words.add(part.key)
+        self._add_acronyms()
         for known in self._whole.values():
             known.sort(key=lambda entry: -len(entry[0]))
+
+    def _add_acronyms(self) -> None:
+        """ICBC is the Industrial and Commercial Bank of China, if no other label has these letters."""
+        labels: dict[str, list[str]] = {}
+        for label in self._rows:
+            letters = "".join(word[0] for word in _WORD.findall(label) if word[0].isupper())
+            labels.setdefault(letters, []).append(label)
+        for letters, called in labels.items():
+            if len(letters) < _LONGEST_PART or len(called) > 1 or stem(fold(letters)) in self._whole:
+                continue
+            [token] = tokens(letters)
+            self._whole[token.key] = [((token,), self._rows[called[0]])]
+            self.words.add(token.key)
 
     def mentions(self, found: Sequence[Token]) -> list[RowMention]:
         mentions: list[RowMention] = []

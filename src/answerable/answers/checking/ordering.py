@@ -34,7 +34,8 @@ _NOUNS = 4
 """How many words after a superlative may name its column."""
 _COMPARATIVE = re.compile(
     r"\b(?P<word>more|fewer|less|higher|lower|longer|shorter|larger|smaller|heavier|lighter|greater|bigger|later|earlier"
-    r"|older|newer|cheaper|taller|dearer|wetter|drier|warmer|colder|denser)\b(?P<noun>[^.;:]*?)\bthan\b",
+    r"|older|newer|cheaper|taller|dearer|wetter|drier|warmer|colder|denser)\b(?P<noun>[^.;:]*?)\bthan\b"
+    r"|\b(?:(?:is|are|was|were|lies|lie|stays|comes|ranks) )(?P<place>ahead of|above|behind|below)\b(?! the\b)",
     re.IGNORECASE,
 )
 _DATE_WORDS = frozenset(["later", "earlier", "older", "newer"])
@@ -45,6 +46,7 @@ _CLAUSE_END = re.compile(r"[,;:(](?!\d)")
 _LEADS_TO = re.compile(r"(?:\w+\s+){0,4}(?:\w+,|for|in|is|was|are|were|at|on|by)\s+(?:the\s+)?", re.IGNORECASE)
 _AS_MEASURE = re.compile(r"\b(?:above|below|than|between|to|from|over) the $|\bhalf of the year\b", re.IGNORECASE)
 """What stands before a superlative that is only compared with, or that is one of a part of the rows."""
+_OF_TWO = re.compile(r"\b(?:gap|difference|spread|distance|ratio) (?:between|of)\b", re.IGNORECASE)
 _EVERY = re.compile(r"\b(?:every|each) (?:single )?(?:year|quarter|month|week|day)\b", re.IGNORECASE)
 
 
@@ -71,8 +73,10 @@ def misordered(sentence: Sentence) -> Iterator[str]:
 
 def apart(sentence: Sentence) -> Iterator[str]:
     """Yields names and dates that the sentence puts together although no row has both."""
-    mentions = [m for m in sentence.mentions if not _is_asked_period(sentence, m) and not _is_compared(sentence, m)]
-    for mention in mentions:
+    every = [m for m in sentence.mentions if not _is_asked_period(sentence, m) and not _is_compared(sentence, m)]
+    for mention in every:
+        # What a semicolon parts is said by itself.
+        mentions = [m for m in every if ";" not in sentence.text[min(m.end, mention.end) : max(m.start, mention.start)]]
         others = {m.column for m in mentions if m.column != mention.column and m.start != mention.start}
         for column in others:
             if not any(m.rows & mention.rows for m in mentions if m.column == column):
@@ -98,6 +102,8 @@ def _superlatives(sentence: Sentence) -> Iterator[str]:
         subject = _subject(sentence, position)
         if subject is None or sentence.text[:3].lower() == "no " or _AS_MEASURE.search(sentence.text[:position]):
             continue
+        if _OF_TWO.search(sentence.text[:position]):
+            continue  # the gap between two columns is no column
         rows = sentence.rows_of(subject) | joined(sentence, subject)
         if not any(_is_extreme(sentence, superlative, rows, scope) for scope in _scopes(sentence, subject, position)):
             yield f"the rows do not have it as the “{superlative.token.text}”"
@@ -242,6 +248,9 @@ def _places(sentence: Sentence, row: int) -> set[int]:
 def _comparisons(sentence: Sentence) -> Iterator[str]:
     compared: set[int] = set()
     for match in _COMPARATIVE.finditer(sentence.text):
+        if match["word"] and _columns_the_other_way(sentence, match):
+            yield f"the rows have it the other way round than “{match['word']}”"
+            continue
         second = subject_after(sentence, match.end())
         earlier = [m for m in sentence.mentions if m.end <= match.start() and m.start not in compared]
         between = [m for m in sentence.mentions if match.start() <= m.start and m.end <= match.end()]
@@ -253,12 +262,25 @@ def _comparisons(sentence: Sentence) -> Iterator[str]:
         one = first.rows if len(first.rows) > 1 else sentence.rows_of(first)
         other = second.rows
         if first.column == second.column and one != other and not _holds(sentence, match, one, other):
-            yield f"the rows have it the other way round than “{match['word']}”"
+            yield f"the rows have it the other way round than “{match['word'] or match['place']}”"
+
+
+def _columns_the_other_way(sentence: Sentence, match: re.Match[str]) -> bool:
+    """“In 1929 there were more pigs than horses”: two columns are compared in the row that is named."""
+    facts, rows = sentence.facts, sentence.named_rows
+    following = [t.key for t in sentence.tokens if t.start >= match.end()][:2]
+    inside = [t.key for t in sentence.tokens if match.start() < t.start < match.end()]
+    one, other = ([f for f in facts.measures if set(keys) & facts.name_keys(f)] for keys in (inside, following))
+    if len(rows) != 1 or len(one) != 1 or len(other) != 1 or one == other:
+        return False
+    first, second = facts.number(rows[0], one[0].index), facts.number(rows[0], other[0].index)
+    up = match["word"].lower() in HIGHER
+    return first is not None and second is not None and not (first > second if up else first < second)
 
 
 def _holds(sentence: Sentence, match: re.Match[str], one: RowSet, other: RowSet) -> bool:
-    facts, word = sentence.facts, match["word"].lower()
-    up = word in HIGHER
+    facts, word = sentence.facts, (match["word"] or match["place"]).lower()
+    up = word in HIGHER or word in ("ahead of", "above")
     times = _times(sentence) if word in _DATE_WORDS else []
     columns = times or _compared_columns(sentence, match)
     for field in columns:

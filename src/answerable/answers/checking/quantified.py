@@ -29,6 +29,8 @@ _BEGINNING = re.compile(
     re.IGNORECASE,
 )
 _OF_THEM = re.compile(r"\s+of\s+(?:the|these|those|them|all|our|\d|two|three|four|five|six|seven|eight|nine|ten)\b")
+_PLACED = re.compile(r"(?:\s+\w+){0,2}\s+(?:in|at|from|of|for|by)\s+(?:the\s+)?", re.IGNORECASE)
+"""What may stand between a count and the name that its rows share: “the two games at the Verizon Center”."""
 _FEW = 20
 """A number at the beginning of a sentence that is larger than this and than twice the rows counts something else."""
 _ASSERTS = frozenset(["is", "are", "was", "were", "has", "have", "had", "there", "found", "shows", "show"])
@@ -133,16 +135,48 @@ def row_counts(numeral: Numeral, sentence: Sentence) -> set[int] | None:
         return None
     if determined and (group := _labelled_group(numeral, sentence)) is not None:
         return {len(group)}
+    if sentence.word_before(numeral) == "other":
+        return _others(sentence, numeral)
     if determined and not of_them and noun not in ("that", "which", "who"):
         sizes = _sizes(sentence, labelled or [f for f in facts.fields if f.role == "category"])
         return sizes if labelled or numeral.value in sizes else None
     if not (labelled or of_them or begins or noun in ("that", "which", "who")):
-        return None
+        return _elliptic(sentence, numeral)
     dated = re.match(r"\W*in (?:\d{4}|\w+ \d{4})\b", sentence.text, re.IGNORECASE)
     sets = predicates(sentence, 0 if dated else numeral.end, end=_clause_end(sentence, numeral))
+    if not sets and of_them:
+        return _of_them(sentence, numeral) or _sizes(sentence, labelled)
     if not sets or _asked(sentence, numeral):
         return _sizes(sentence, labelled)
     return {size for rows in sets for size in _sizes(sentence, labelled, rows)}
+
+
+def _elliptic(sentence: Sentence, numeral: Numeral) -> set[int] | None:
+    """“Four are in oil and gas, three in banking”: the second count has no noun of its own."""
+    follows = sentence.text[: numeral.start].rstrip().endswith((",", "and")) and len(sentence.numerals) > 1
+    group = _labelled_group(numeral, sentence) if follows else None
+    return {len(group)} if group is not None else None
+
+
+def _of_them(sentence: Sentence, numeral: Numeral) -> set[int]:
+    """“Two of the companies, Air China and Dragonair, are …”, “Sprint offers two of the five phones”."""
+    if listed := _listed_after(sentence, numeral):
+        return listed
+    subject = subject_before(sentence, numeral.start)
+    return {len(sentence.rows_of(subject))} if subject is not None else set()
+
+
+def _listed_after(sentence: Sentence, numeral: Numeral) -> set[int]:
+    """How many names are listed after a count: “two of the companies, Air China and Dragonair, are …”."""
+    return {len(rows) for names, rows in sentence.lists if names[0].start > numeral.end and len(rows) == numeral.value}
+
+
+def _others(sentence: Sentence, numeral: Numeral) -> set[int]:
+    """How many “the other two” may be: the rows of the name before it, and those that the counts before leave over."""
+    left = {sentence.facts.row_count - int(n.value) for n in sentence.numerals if n.end < numeral.start}
+    subject = subject_before(sentence, numeral.start)
+    named = {len(sentence.rows_of(subject))} if subject is not None else set()
+    return left & named if named & left else left | named
 
 
 def _clause_end(sentence: Sentence, numeral: Numeral) -> int:
@@ -153,7 +187,9 @@ def _clause_end(sentence: Sentence, numeral: Numeral) -> int:
 
 def _labelled_group(numeral: Numeral, sentence: Sentence) -> RowSet | None:
     """The rows of “the two IT Staff members”, if they are as many as that."""
-    mention = next((m for m in sentence.labels_named if 0 < m.start - numeral.end <= 2), None)
+    near = [m for m in sentence.labels_named if m.start > numeral.end]
+    placed = [m for m in near if _PLACED.fullmatch(sentence.text[numeral.end : m.start])]
+    mention = next((m for m in near if m.start - numeral.end <= 2), None) or (placed[0] if placed else None)
     return mention.rows if mention is not None and len(mention.rows) == numeral.value else None
 
 

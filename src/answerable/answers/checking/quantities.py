@@ -34,7 +34,16 @@ def counted_columns(numeral: Numeral, sentence: Sentence) -> list[Field]:
     facts = sentence.facts
     if not noun or (stem(noun) in _DIMENSIONS and not any(words(f.name) == [noun] for f in facts.measures)):
         return []
-    return [f for f in facts.measures if stem(noun) in facts.name_keys(f)] or facts.concerning(CONCEPTS.get(noun, ()))
+    named = [
+        f for f in facts.measures if stem(noun) in facts.name_keys(f) and not _is_other_ratio(f, numeral, sentence)
+    ]
+    return named or facts.concerning(CONCEPTS.get(noun, ()))
+
+
+def _is_other_ratio(field: Field, numeral: Numeral, sentence: Sentence) -> bool:
+    """Whether the column is a ratio that the sentence does not speak of: “204,320 residents” are not those per
+    officer."""
+    return "per" in words(field.name) and "per" not in words(sentence.text[numeral.end : numeral.end + 30])
 
 
 def _noun_after(numeral: Numeral, sentence: Sentence) -> str:

@@ -1,5 +1,6 @@
 """What a percentage or a ratio may stand for: a share, a change, one number as a part or a multiple of another."""
 
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations
@@ -8,6 +9,9 @@ from answerable.answers.checking.facts import Ground, stated_numbers
 from answerable.answers.checking.lexicon import BETWEEN, FELL, LESS, MORE, ROSE, TOTAL
 from answerable.answers.checking.numerals import Numeral
 from answerable.answers.checking.sentence import Sentence
+from answerable.answers.roles import Field
+
+_POINTS = re.compile(r"\s*(?:percentage )?points?\b", re.IGNORECASE)
 
 
 def percent_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
@@ -19,20 +23,39 @@ def percent_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
     yield from facts.cells(rows, percentages)
     for each in facts.cells(rows, fractions):
         yield each._replace(value=each.value * 100)
-    if len(named) > 1 and sentence.cue(TOTAL):
-        for each in facts.totals(named):
+    if sentence.cue(TOTAL) and (len(named) > 1 or (not named and facts.complete)):
+        for each in facts.totals(named or list(range(len(facts.rows)))):
             times = 100 if each.column in {f.index for f in fractions} else 1
             if each.column in {f.index for f in (*percentages, *fractions)}:
                 yield each._replace(value=each.value * times)
+    if _POINTS.search(numeral.text) or _POINTS.match(sentence.text[numeral.end :]):
+        yield from _points(sentence, named)
+        return
     if sentence.cue(LESS, MORE, BETWEEN) and sentence.word_after(numeral) != "of":
-        for first, second, _, basis in facts.pairs(compared_rows(sentence, named)):
-            yield from _changes(first, second, basis, sentence)
+        for first, second, field, basis in facts.pairs(compared_rows(sentence, named)):
+            if _is_spoken_of(field, sentence) and (field is not None or len(named) < 2):
+                yield from _changes(first, second, basis, sentence)
         for first, second, basis in summed_pairs(sentence):
             yield from _changes(first, second, basis, sentence)
     if facts.complete and not _is_change(numeral, sentence):
         yield from _shares(sentence, named)
         yield from _parts_of_rows(sentence, named)
     yield from stated_numbers(facts)
+
+
+def _points(sentence: Sentence, named: list[int]) -> Iterator[Ground]:
+    """“10.85 percentage points above”: the difference of two percentages, not their ratio."""
+    facts = sentence.facts
+    for first, second, field, basis in facts.pairs(compared_rows(sentence, named)):
+        if field is not None and (facts.is_percentage(field) or facts.is_fraction(field)):
+            points = abs(first - second) * (100 if facts.is_fraction(field) else 1)
+            yield Ground(points, "aggregate", f"difference of {basis}", column=field.index)
+
+
+def _is_spoken_of(field: Field | None, sentence: Sentence) -> bool:
+    """Whether a change of this column can be meant: where a sentence speaks of cattle, it is not that of horses."""
+    spoken = [f for f in sentence.facts.measures if f.index in sentence.spoken]
+    return field is None or not spoken or field in spoken
 
 
 def _is_change(numeral: Numeral, sentence: Sentence) -> bool:
@@ -46,7 +69,7 @@ def _parts_of_rows(sentence: Sentence, named: list[int]) -> Iterator[Ground]:
     """One column as a part of another, if the sentence speaks of both: 1% of flights were cancelled."""
     facts = sentence.facts
     amounts = [f for f in facts.measures if not facts.is_fraction(f) and not facts.is_percentage(f)]
-    spoken = [f for f in amounts if f.index in sentence.spoken]
+    spoken = amounts if "margin" in sentence.words else [f for f in amounts if f.index in sentence.spoken]
     for part in spoken:
         for whole in spoken:
             for row in named if part is not whole else ():

@@ -11,6 +11,7 @@ from typing import Literal
 
 from answerable.answers.answer import Answer, Binding, Choice, Provenance, StepRecord, Usage
 from answerable.answers.capsule import capsule_body
+from answerable.answers.requested_format import RequestedFormat
 from answerable.answers.result_rows import RecentRows
 from answerable.core.clock import Clock
 from answerable.core.errors import UserError
@@ -44,8 +45,8 @@ class Advice(Frozen):
     depend on them."""
 
     prose: str | None = None
-    headers: Mapping[str, str] = {}
-    """Headers to show, by column name."""
+    format: RequestedFormat | None = None
+    """The form that the user asked for, and heads for columns."""
     confidence: Confidence | None = None
     """None if nothing was checked that decides."""
     reason: str | None = None
@@ -82,7 +83,8 @@ class Presentation(Frozen):
     """Steps whose output is an `Advice` about the rows."""
     reviewed: Advice | None = None
     """Advice about the rows that is there already."""
-    headers: Mapping[str, str] = {}
+    format: RequestedFormat | None = None
+    """The form that the user asked for, and heads for columns."""
     prose: str | None = None
     """A model's sentences about the rows. Sentences with numbers that the rows do not confirm are removed."""
     incomplete: bool = False
@@ -169,7 +171,7 @@ class PresentStep:
             )
         if not results:
             raise UserError("No step gave any rows." + "".join(_because(step, node) for node in step.missing))
-        last = list(results.values())[-1]
+        last = await self._arranged(step, presentation.format, list(results.values())[-1])
         path = await self._artifacts.path(step.context.principal, last.frame.artifact)
         # In a thread: reading, totals and charts compute over all rows, and would block the event loop.
         answer = await asyncio.to_thread(
@@ -189,12 +191,38 @@ class PresentStep:
             quantities=last.quantities,
             drawn=last.chart,
             proposed=presentation.prose,
-            headers={**last.headers, **presentation.headers},
+            headers=last.headers,
             noun=last.noun,
+            requested=presentation.format,
             status="partial" if presentation.incomplete else "done",
             usage=self._usage(step, presentation.mind, results),
         )
         return answer.model_copy(update={"text": answer.text + _early_stop_note(step, presentation, results)})
+
+    async def _arranged(self, step: Step, requested: RequestedFormat | None, last: Produced) -> Produced:
+        """The rows in the order and with the columns that the user asked for, stored by themselves: the step's own
+        rows stay as they are, so that it can be replayed."""
+        if requested is None or not requested.arranges or requested.unknown_columns(last.frame.columns):
+            return last
+        from answerable.answers.arranged import arrange
+        from answerable.answers.result_table import result_table
+
+        principal, staging = step.context.principal, self._artifacts.staging()
+        path = await self._artifacts.path(principal, last.frame.artifact)
+        try:
+            await asyncio.to_thread(arrange, path, staging, requested)
+            table = await asyncio.to_thread(result_table, staging, None)
+            artifact = await self._artifacts.adopt(principal, staging)
+        finally:
+            staging.unlink(missing_ok=True)  # still there only if it failed: `adopt` moves the file
+        arranged = FrameRef(
+            artifact=artifact,
+            columns=table.columns,
+            row_count=table.row_count,
+            byte_count=table.byte_count,
+            sample=table.sample,
+        )
+        return last.model_copy(update={"frame": arranged})
 
     async def _compared(
         self, step: Step, presentation: Presentation, first: Produced, second: Produced
@@ -251,8 +279,8 @@ def _advised(presentation: Presentation, advice: Sequence[Advice]) -> Presentati
         update: dict[str, Json] = {"findings": (*presentation.findings, *each.findings)}
         if each.prose is not None:
             update["prose"] = each.prose
-        if each.headers:
-            update["headers"] = each.headers
+        if each.format is not None:
+            update["format"] = each.format
         levels = [level for level in (presentation.confidence, each.confidence) if level is not None]
         if each.confidence is not None and each.confidence == min(levels, key=_LEVELS.index):
             update |= {"confidence": each.confidence, "confidence_reason": each.reason}

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from answerable.core.values import Json
 from answerable.gateway.access import PrincipalOf, ServiceOf, needs
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service.agents import AgentDetail, AgentReply, AgentView

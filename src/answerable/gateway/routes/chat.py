@@ -8,7 +8,7 @@ from answerable.answers.answer import Answer
 from answerable.core.context import Principal
 from answerable.core.ids import RunId, ThreadId, thread_of
 from answerable.gateway.access import NewRun, PrincipalOf, RequestId, ServiceOf, within
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import EVENT_STREAM, sse_response
 from answerable.gateway.wire import API, ChatReply, ChatRequest

@@ -11,7 +11,7 @@ from answerable.answers.comparison import Change
 from answerable.answers.export import FORMATS, Format
 from answerable.core.ids import RunId
 from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf, within
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RUN_ID
 from answerable.service.comparison import RunComparison

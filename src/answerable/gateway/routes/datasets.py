@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path
 
 from answerable.core.catalog import Catalog
 from answerable.gateway.access import PrincipalOf, ServiceOf, within
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Dataset, DatasetList
 

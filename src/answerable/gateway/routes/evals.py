@@ -7,7 +7,7 @@ from pydantic import Field
 
 from answerable.core.ids import EvalId, RunId, eval_of
 from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, needs
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RUN_ID, Wire
 from answerable.service.eval_views import EvalCaseDetail, EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf, within
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API
 from answerable.service.answers import Freshness

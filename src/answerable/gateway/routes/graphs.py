@@ -7,11 +7,12 @@ from pydantic import Field
 
 from answerable.core.values import Json
 from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf, needs
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.graphs.comparing import GraphDifference
 from answerable.graphs.figures import NodeFigures
+from answerable.graphs.ready_made import ReadyGraph
 from answerable.service.graphs import GraphDocument, GraphReport, GraphRun, GraphSummary, GraphVersionView
 from answerable.service.run_summary import RunSummary, run_summary
 
@@ -38,6 +39,15 @@ class GraphSaved(Wire):
 
 class GraphList(Wire):
     graphs: list[GraphSummary]
+
+
+class ReadyGraphs(Wire):
+    templates: list[ReadyGraph]
+
+
+class GraphFrom(Wire):
+    template: str = Field(max_length=64, description="The name of a ready-made graph.")
+    source: str | None = Field(None, max_length=1_000, description="What it reads instead of its example data.")
 
 
 class GraphVersions(Wire):
@@ -89,6 +99,12 @@ async def graph_schema(service: ServiceOf, principal: PrincipalOf) -> dict[str, 
     """The JSON Schema of the format, for editors."""
     schema: dict[str, Json] = service.graphs.schema(principal)
     return schema
+
+
+@router.get("/graphs/templates")
+async def graph_templates(service: ServiceOf, principal: PrincipalOf) -> ReadyGraphs:
+    """List the ready-made graphs, with their texts."""
+    return ReadyGraphs(templates=[*service.graphs.ready_made(principal)])
 
 
 @router.post("/graphs/validate", responses=documented(400, 413, 422))
@@ -151,6 +167,12 @@ async def save_graph(name: GraphPath, body: GraphSaved, service: ServiceOf, prin
     return await service.graphs.save(
         body.text, principal, note=body.note, tags=body.tags, expected=body.expected, name=name
     )
+
+
+@router.post("/graphs/{name}/from", responses=documented(400, 404, 413, 422), status_code=201)
+async def new_graph(name: GraphPath, body: GraphFrom, service: ServiceOf, principal: PrincipalOf) -> GraphDocument:
+    """Store a ready-made graph under a name of its own. A graph of that name is not overwritten."""
+    return await service.graphs.new(name, principal, template=body.template, source=body.source)
 
 
 @router.delete("/graphs/{name}", responses=documented(404, 422), status_code=204)

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.routes.runs import RunAccepted
 from answerable.gateway.wire import API, Wire

@@ -11,7 +11,7 @@ from answerable.answers.replay import Replay
 from answerable.core.ids import RunId, ThreadId
 from answerable.engine.timeline import TimelineStep
 from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf, within
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import EVENT_STREAM, resume_point, sse_response
 from answerable.gateway.wire import (

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from answerable.core.ids import edit_of
 from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, SourcePath, needs
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service.learning import Learned

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from answerable.core.ids import MessageId, ThreadId, thread_of
 from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, ThreadPath, within
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, MESSAGE_ID, THREAD_ID, Wire
 from answerable.service.threads import MOST_TITLE, MessageView, SharedThread, ThreadSummary

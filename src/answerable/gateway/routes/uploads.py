@@ -8,7 +8,7 @@ from starlette.requests import ClientDisconnect
 
 from answerable.core.errors import UserError
 from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, needs
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API
 from answerable.service.sources import UploadedFile

@@ -5,7 +5,7 @@ from pydantic import Field
 
 from answerable.core.ids import RunId
 from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf
-from answerable.gateway.once import OnceRoute
+from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RUN_ID, Wire
 from answerable.service.wrong_answers import Judgement, WrongAnswer, WrongPart

@@ -22,6 +22,7 @@ from answerable.okta.simulator import problems
 from answerable.okta.simulator.changes import change
 from answerable.okta.simulator.endpoints import ENDPOINTS, Asked, SimulatedEndpoint
 from answerable.okta.simulator.listings import Page
+from answerable.okta.simulator.oauth import TOKEN_PATH, Application, TokenEndpoint
 from answerable.okta.simulator.problems import OktaProblem
 from answerable.okta.simulator.rates import UNLIMITED, Allowance, RateWindows
 from answerable.okta.simulator.tenant import Tenant
@@ -41,12 +42,15 @@ class Simulator:
     """Share of Okta's own limits that applies: 1 for the limits of a paid tenant, None for no limits."""
     scopes: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Access tokens and their scopes."""
+    applications: Mapping[str, Application] = field(default_factory=dict)
+    """Applications that may exchange a signed assertion for an access token, by client id."""
     fault: Fault | None = None
     now: Callable[[], float] = time.time
     requests: int = 0
     refused: int = 0
     """Requests that were answered with 429."""
     _windows: RateWindows | None = None
+    _tokens: TokenEndpoint | None = None
 
     def app(self, changes_a_minute: float = 0) -> Starlette:
         """The ASGI application. With `changes_a_minute`, the tenant changes while it is served."""
@@ -56,6 +60,8 @@ class Simulator:
         ordered = sorted(ENDPOINTS, key=lambda endpoint: endpoint.path.count("{"))
         every = ["GET", "POST", "PUT", "PATCH", "DELETE"]
         routes = [Route(endpoint.path, self._route(endpoint), methods=every) for endpoint in ordered]
+        self._tokens = TokenEndpoint(self.applications, self.now)
+        routes.append(Route(TOKEN_PATH, self._tokens.exchange, methods=["POST"]))
         elsewhere = Route("/{path:path}", self._elsewhere, methods=every)
 
         @asynccontextmanager
@@ -107,9 +113,11 @@ class Simulator:
         scheme, _, token = authorization.partition(" ")
         if scheme == "SSWS" and token == self.token:
             return
-        if scheme != "Bearer" or token not in self.scopes:
+        issued = self._tokens.scopes_of(token) if self._tokens is not None else None
+        scopes = self.scopes.get(token) if issued is None else issued
+        if scheme != "Bearer" or scopes is None:
             raise problems.invalid_token()
-        if scope not in self.scopes[token]:
+        if scope not in scopes:
             raise problems.missing_scope(scope)
 
     def _answered(self, endpoint: SimulatedEndpoint, request: Request, allowance: Allowance) -> Response:

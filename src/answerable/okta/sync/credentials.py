@@ -23,13 +23,16 @@ def from_environment(variable: str) -> str:
             code="okta_token_missing",
             hint=f"Put an API token into {variable}, or name another variable with --token-from.",
         )
-    if not (value.isascii() and value.isprintable()):
+    # a key in PEM has several lines
+    if not (value.isascii() and value.replace("\n", "").replace("\r", "").isprintable()):
         raise OperatorError(f"{variable} holds more than a token.", code="okta_token_missing", hint="Check its value.")
     return value
 
 
 class ApiToken:
     def __init__(self, token: str, name: str) -> None:
+        if not token.isprintable():
+            raise OperatorError(f"{name} holds more than a token.", code="okta_token_missing", hint="Check its value.")
         self.name = name
         self._token = token
 

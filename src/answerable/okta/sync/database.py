@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from answerable.okta.sync import tables
+from answerable.okta.sync.deriving import derive
 from answerable.okta.sync.jobs import FIRST_JOBS, JOB_KINDS, Content, Since, SyncJob, follow_ups
 from answerable.okta.sync.tables import CHANGES, DERIVED, HISTORY, SYNCED, Row, SyncedTable, moment
 
 SyncKind = Literal["full", "incremental"]
-VERSION = 1
+VERSION = 2
 """Of the tables. A file of another version is read anew, in full."""
 OVERLAP = timedelta(minutes=5)
 """How far before the last sync the next one begins to look: Okta may list a change a little after it happened."""
@@ -384,8 +385,7 @@ class WorkFile:
         """Completes the copy and puts it in the place of what readers see, in one step."""
         with self._transaction():
             self._forget_former_administrators()
-            for statement in _DERIVING if self._access_changed() else _DERIVING[-1:]:
-                self.db.execute(statement)
+            derive(self.db, access_changed=self._access_changed(), since=moment(self.since.time))
             self._complete_history(finished)
             for name in ("_jobs", "_seen", "_sync"):
                 self.db.execute(f"DROP TABLE {name}")
@@ -394,6 +394,7 @@ class WorkFile:
     def _access_changed(self) -> bool:
         nouns = [table.noun for table in (tables.MEMBERSHIPS, tables.APP_USERS, tables.APP_GROUPS)]
         nouns += [table.noun for table in (tables.USERS, tables.GROUPS, tables.USER_ROLES, tables.GROUP_ROLES)]
+        nouns += [table.noun for table in (tables.RULES, tables.RULE_GROUPS)]
         query = "SELECT DISTINCT entity FROM changes WHERE sync_id = (SELECT max(id) FROM sync_history)"
         return self._first or any(entity in nouns for (entity,) in self.db.execute(query))
 
@@ -434,20 +435,6 @@ def _prepare(db: sqlite3.Connection, *, fresh: bool) -> None:
         "CREATE TABLE _seen (job TEXT, job_key TEXT, name TEXT, key TEXT, PRIMARY KEY (job, job_key, name, key)) "
         "WITHOUT ROWID"
     )
-
-
-_DERIVING = (
-    "DELETE FROM application_access",
-    "INSERT INTO application_access SELECT user_id, application_id, 'direct', assigned FROM application_users",
-    "INSERT INTO application_access SELECT m.user_id, a.application_id, 'through ' || g.name, a.assigned "
-    "FROM application_groups a JOIN group_memberships m ON m.group_id = a.group_id JOIN groups g ON g.id = a.group_id",
-    "DELETE FROM administrators",
-    "INSERT INTO administrators SELECT user_id, role, 'direct', granted FROM user_roles",
-    "INSERT INTO administrators SELECT m.user_id, r.role, 'through ' || g.name, r.granted "
-    "FROM group_roles r JOIN group_memberships m ON m.group_id = r.group_id JOIN groups g ON g.id = r.group_id",
-    "INSERT OR IGNORE INTO sign_ins SELECT id, user_id, published, event_result, event_reason, ip_address, "
-    "city, country, browser, operating_system FROM log_events WHERE event_type = 'user.session.start'",
-)
 
 
 def _earlier(time: str, by: timedelta) -> str:

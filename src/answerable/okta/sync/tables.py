@@ -159,7 +159,7 @@ HISTORY = _table(
 ACCESS = _table(
     "application_access",
     "access",
-    "user_id application_id given_by assigned:t",
+    "user_id application_id given_by assigned:t group_rule member_since:t",
     "",
     user_id="users",
     application_id="applications",
@@ -172,7 +172,8 @@ SIGN_INS = _table(
     "id",
     user_id="users",
 )
-DERIVED = (ACCESS, ADMINISTRATORS, SIGN_INS)
+RISKS = _table("login_risks", "risk", "user_id risk detected:t details", "", user_id="users")
+DERIVED = (ACCESS, ADMINISTRATORS, SIGN_INS, RISKS)
 """Worked out from the others when a sync is complete."""
 
 STRONG_FACTORS = ("webauthn", "signed_nonce", "u2f", "token:hardware")

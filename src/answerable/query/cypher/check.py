@@ -12,7 +12,8 @@ from answerable.core.catalog import Catalog
 from answerable.core.errors import UserError
 from answerable.query.checked import CheckedQuery
 from answerable.query.cypher import tree, write
-from answerable.query.cypher.graph import LANGUAGE, GraphSchema
+from answerable.query.cypher.graph import GraphSchema
+from answerable.query.cypher.language import LANGUAGE
 from answerable.query.cypher.parse import parsed
 from answerable.query.cypher.shown import expanded
 from answerable.query.cypher.tokens import invalid

@@ -6,11 +6,8 @@ from functools import cached_property
 
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import UserError, not_visible
-from answerable.core.values import Language
 from answerable.query.cypher import tree
 from answerable.query.scope import nearest
-
-LANGUAGE: Language = "cypher"
 
 
 @dataclass(frozen=True, slots=True)

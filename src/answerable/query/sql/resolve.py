@@ -4,18 +4,20 @@ Names are looked up as the database will do it: common table expressions first, 
 nothing else; columns in the tables of their own SELECT, then in its result columns, then in the SELECTs around it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from answerable.core.catalog import Catalog, Table
+from answerable.core.catalog import Catalog
 from answerable.core.errors import RefusedError, UserError, not_visible
 from answerable.core.values import Language
 from answerable.query.sql.dialects import DIALECTS
 from answerable.query.sql.multiplication import refuse_multiplication
 from answerable.query.sql.names import address, folded, folded_name
+from answerable.query.sql.tree_parts import below, gives_one_row, listed, require_end, unstarred
 from answerable.query.sql.unknown_names import unknown_alias, unknown_column, unknown_table
+from answerable.query.sql.visible_names import NameLevel, VisibleRelation, column_names, outwards
 
 MAX_SOURCES = 50
 
@@ -28,35 +30,6 @@ class Names:
     """Of each table, those that are read anywhere in the statement."""
     output_labels: tuple[str | None, ...]
     """Names of the result columns; None where the database chooses the name."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Relation:
-    """Something to select from: a table of the catalog, a common table expression, a derived table."""
-
-    columns: Mapping[str, str | None]
-    """Look-up key to the name of the column. A column without a name gets a key that nobody can write."""
-    table: Table | None = None
-    stored: Mapping[str, str] = field(default_factory=dict)
-    """Look-up key to the name in the catalog, for columns of a table."""
-    schema: str | None = None
-    one_row: bool = False
-    is_open: bool = False
-    """Whether it may have columns that only the engine knows: those of a table function, or of a pivoted table."""
-
-
-@dataclass(slots=True)
-class _Level:
-    """The names that are visible within one SELECT."""
-
-    sources: dict[str, _Relation]
-    outer: "_Level | None"
-    aliases: frozenset[str] = frozenset()
-
-    @property
-    def names(self) -> list[str]:
-        """The names of its tables, without the keys of those that have no name."""
-        return [name for name in self.sources if not name.startswith("\0")]
 
 
 @dataclass(slots=True)
@@ -88,7 +61,7 @@ class _Resolver:
 
     # Queries.
 
-    def query(self, node: exp.Expr, ctes: Mapping[str, _Relation], outer: _Level | None) -> _Relation:
+    def query(self, node: exp.Expr, ctes: Mapping[str, VisibleRelation], outer: NameLevel | None) -> VisibleRelation:
         ctes = self._with(node, ctes, outer)
         if isinstance(node, exp.Select):
             return self._select(node, ctes, outer)
@@ -96,10 +69,10 @@ class _Resolver:
             left = self.query(node.this, ctes, outer)
             right = self.query(node.expression, ctes, outer)
             if node.args.get("by_name"):
-                both = _Relation({**right.columns, **left.columns}, is_open=left.is_open or right.is_open)
+                both = VisibleRelation({**right.columns, **left.columns}, is_open=left.is_open or right.is_open)
             else:
                 self._same_width(node, left, right)
-                both = _Relation(left.columns, is_open=left.is_open or right.is_open)
+                both = VisibleRelation(left.columns, is_open=left.is_open or right.is_open)
             self._tail(node, both, ctes, outer)
             return both
         if isinstance(node, exp.Subquery):
@@ -109,16 +82,18 @@ class _Resolver:
         if isinstance(node, exp.Values):
             return self._values(node, ctes, outer)
         if isinstance(node, exp.Pivot):
-            of = self._relation(node.this, ctes, _Level({}, outer))
+            of = self._relation(node.this, ctes, NameLevel({}, outer))
             return self._pivoted(of, node, ctes, outer)
         if isinstance(node, exp.Describe | exp.Summarize):
-            self._relation(node.this, ctes, _Level({}, outer))
-            return _Relation({}, is_open=True)
+            self._relation(node.this, ctes, NameLevel({}, outer))
+            return VisibleRelation({}, is_open=True)
         raise RefusedError(
             f"{type(node).__name__.upper()} cannot stand where a query is expected.", code="sql_not_allowed"
         )
 
-    def _with(self, node: exp.Expr, ctes: Mapping[str, _Relation], outer: _Level | None) -> Mapping[str, _Relation]:
+    def _with(
+        self, node: exp.Expr, ctes: Mapping[str, VisibleRelation], outer: NameLevel | None
+    ) -> Mapping[str, VisibleRelation]:
         clause = node.args.get("with_")
         if clause is None:
             return ctes
@@ -135,12 +110,12 @@ class _Resolver:
             if clause.args.get("recursive") and isinstance(cte.this, exp.SetOperation):
                 # The first side says which columns the common table expression has when the second one reads it.
                 start = replace(self.query(cte.this.this, known, outer), table=None, stored={}, one_row=False)
-                _require_end(cte)
+                require_end(cte)
                 known[name] = self._renamed(start, cte.args["alias"])
             known[name] = self._renamed(self.query(cte.this, known, outer), cte.args["alias"])
         return known
 
-    def _same_width(self, node: exp.Expr, left: _Relation, right: _Relation) -> None:
+    def _same_width(self, node: exp.Expr, left: VisibleRelation, right: VisibleRelation) -> None:
         if len(left.columns) != len(right.columns) and not (left.is_open or right.is_open):
             raise UserError(
                 f"The sides of {node.key.upper()} have {len(left.columns)} and {len(right.columns)} columns.",
@@ -148,17 +123,21 @@ class _Resolver:
                 hint="Select the same number of columns on both sides.",
             )
 
-    def _tail(self, node: exp.Expr, inner: _Relation, ctes: Mapping[str, _Relation], outer: _Level | None) -> None:
+    def _tail(
+        self, node: exp.Expr, inner: VisibleRelation, ctes: Mapping[str, VisibleRelation], outer: NameLevel | None
+    ) -> None:
         """ORDER BY and LIMIT of combined rows: they see the result columns only."""
-        level = _Level({"": inner}, outer)
+        level = NameLevel({"": inner}, outer)
         for clause in ("order", "limit", "offset"):
             if node.args.get(clause) is not None:
                 self._read(node.args[clause], ctes, level)
 
-    def _select(self, node: exp.Select, ctes: Mapping[str, _Relation], outer: _Level | None) -> _Relation:
+    def _select(
+        self, node: exp.Select, ctes: Mapping[str, VisibleRelation], outer: NameLevel | None
+    ) -> VisibleRelation:
         if not node.expressions:
             raise UserError("Nothing is selected.", code="sql_unparsable", hint="Name columns after SELECT.")
-        level = _Level({}, outer)
+        level = NameLevel({}, outer)
         items = self._sources(node)
         for item in items:
             self._add_source(item, level, ctes, outer)
@@ -172,11 +151,11 @@ class _Resolver:
         columns = self._outputs(node.expressions, level)
         for key, value in node.args.items():
             if key not in ("with_", "from_"):
-                self._read_all(_unstarred(value) if key == "expressions" else _listed(value), ctes, level)
+                self._read_all(unstarred(value) if key == "expressions" else listed(value), ctes, level)
         is_open = any(self._has_unknown_columns(item, level) for item in node.expressions)
-        return _Relation(columns, one_row=_gives_one_row(node), is_open=is_open)
+        return VisibleRelation(columns, one_row=gives_one_row(node), is_open=is_open)
 
-    def _has_unknown_columns(self, item: exp.Expr, level: _Level) -> bool:
+    def _has_unknown_columns(self, item: exp.Expr, level: NameLevel) -> bool:
         """Whether only the engine knows how many columns an item of a SELECT becomes."""
         if item.is_star and isinstance(item, exp.Star | exp.Column):
             return any(source.is_open for source in self._starred(item, level))
@@ -188,7 +167,9 @@ class _Resolver:
         first = [node.args["from_"].this] if node.args.get("from_") else []
         return first + [join.this for join in node.args.get("joins") or ()]
 
-    def _add_source(self, item: exp.Expr, level: _Level, ctes: Mapping[str, _Relation], outer: _Level | None) -> None:
+    def _add_source(
+        self, item: exp.Expr, level: NameLevel, ctes: Mapping[str, VisibleRelation], outer: NameLevel | None
+    ) -> None:
         self.reads.sources += 1
         if self.reads.sources > MAX_SOURCES:
             raise RefusedError(f"The statement reads from more than {MAX_SOURCES} tables.", code="sql_too_large")
@@ -211,7 +192,7 @@ class _Resolver:
         # Nobody can write this name: a text with a zero character is refused before it is parsed.
         return f"\0{self.reads.sources}"
 
-    def _relation(self, item: exp.Expr, ctes: Mapping[str, _Relation], level: _Level) -> _Relation:
+    def _relation(self, item: exp.Expr, ctes: Mapping[str, VisibleRelation], level: NameLevel) -> VisibleRelation:
         """`level` holds the tables that stand before this one in the FROM. Functions and lateral queries see them."""
         if isinstance(item, exp.Table) and isinstance(item.this, exp.Identifier):
             return self._table(item, ctes)
@@ -221,29 +202,31 @@ class _Resolver:
             return self._values(item, ctes, level.outer)
         if isinstance(item, exp.Table | exp.Lateral | exp.Unnest):
             self._read_all(item.expressions if isinstance(item, exp.Unnest) else [item.this], ctes, level)
-            return _Relation({}, is_open=True)
+            return VisibleRelation({}, is_open=True)
         return self.query(item, ctes, level.outer)
 
-    def _values(self, item: exp.Values, ctes: Mapping[str, _Relation], outer: _Level | None) -> _Relation:
-        self._read_all(item.expressions, ctes, _Level({}, outer))
+    def _values(
+        self, item: exp.Values, ctes: Mapping[str, VisibleRelation], outer: NameLevel | None
+    ) -> VisibleRelation:
+        self._read_all(item.expressions, ctes, NameLevel({}, outer))
         first = item.expressions[0] if item.expressions else None
         width = len(first.expressions) if isinstance(first, exp.Tuple) else 1
         # SQLite and DuckDB name these columns themselves, each in another way.
-        return _Relation({f"\0{number}": None for number in range(width)}, is_open=True)
+        return VisibleRelation({f"\0{number}": None for number in range(width)}, is_open=True)
 
     def _pivoted(
-        self, of: _Relation, pivot: exp.Pivot, ctes: Mapping[str, _Relation], outer: _Level | None
-    ) -> _Relation:
+        self, of: VisibleRelation, pivot: exp.Pivot, ctes: Mapping[str, VisibleRelation], outer: NameLevel | None
+    ) -> VisibleRelation:
         """Its columns are named after values, so only the engine knows them."""
-        level = _Level({"": of}, outer)
+        level = NameLevel({"": of}, outer)
         for key in ("expressions", "using", "group", "fields"):
-            for part in _listed(pivot.args.get(key) or ()):
+            for part in listed(pivot.args.get(key) or ()):
                 new_name = isinstance(part, exp.Identifier)  # UNPIVOT (value FOR name IN …)
                 self._read(None if new_name else part, ctes, level)
         self._mark(of, of.columns)
-        return _Relation({}, is_open=True)
+        return VisibleRelation({}, is_open=True)
 
-    def _table(self, item: exp.Table, ctes: Mapping[str, _Relation]) -> _Relation:
+    def _table(self, item: exp.Table, ctes: Mapping[str, VisibleRelation]) -> VisibleRelation:
         schema = item.args.get("db")
         name = folded(item.this, self.dialect)
         if schema is None and name in ctes:
@@ -255,7 +238,7 @@ class _Resolver:
             raise unknown_table(item, (table.name for table in self.tables.values()))
         self.reads.columns.setdefault(table.name, set())
         stored = {folded_name(column.name, self.dialect): column.name for column in table.columns}
-        return _Relation(dict(stored), table, stored, schema_name)
+        return VisibleRelation(dict(stored), table, stored, schema_name)
 
     def _refuse_hidden_table(self, key: tuple[str | None, str], shown: str) -> None:
         for hidden in self.catalog.hidden:
@@ -264,7 +247,7 @@ class _Resolver:
             if hidden.column is None and known == key:
                 raise not_visible(f"the table {shown!r}", hidden.rule, self.catalog.contact)
 
-    def _refuse_hidden_column(self, column: exp.Column, relations: Iterable[_Relation]) -> None:
+    def _refuse_hidden_column(self, column: exp.Column, relations: Iterable[VisibleRelation]) -> None:
         key = folded(column.this, self.dialect)
         tables = {relation.table.name for relation in relations if relation.table is not None}
         for hidden in self.catalog.hidden:
@@ -272,7 +255,7 @@ class _Resolver:
                 what = f"the column {column.name!r} of {hidden.table}"
                 raise not_visible(what, hidden.rule, self.catalog.contact)
 
-    def _renamed(self, relation: _Relation, alias: exp.Expr | None) -> _Relation:
+    def _renamed(self, relation: VisibleRelation, alias: exp.Expr | None) -> VisibleRelation:
         """With the column names of `AS t(a, b)`."""
         if alias is None or not alias.args.get("columns"):
             return relation
@@ -293,7 +276,7 @@ class _Resolver:
             stored={new_key.get(key, key): name for key, name in relation.stored.items()},
         )
 
-    def _join_columns(self, join: exp.Join, level: _Level) -> None:
+    def _join_columns(self, join: exp.Join, level: NameLevel) -> None:
         """USING names columns of both sides; a natural join uses all that they share."""
         for name in join.args.get("using") or ():
             self._find(exp.Column(this=name.this if isinstance(name, exp.Column) else name), level)
@@ -303,7 +286,7 @@ class _Resolver:
 
     # What is read.
 
-    def _outputs(self, items: Sequence[exp.Expr], level: _Level) -> dict[str, str | None]:
+    def _outputs(self, items: Sequence[exp.Expr], level: NameLevel) -> dict[str, str | None]:
         columns: dict[str, str | None] = {}
         for number, item in enumerate(items):
             if item.is_star:
@@ -317,7 +300,7 @@ class _Resolver:
             columns[key if key not in columns else f"\0{number}.{key}"] = label.name if named else None
         return columns
 
-    def _starred(self, item: exp.Expr, level: _Level) -> Iterable[_Relation]:
+    def _starred(self, item: exp.Expr, level: NameLevel) -> Iterable[VisibleRelation]:
         table = item.args.get("table")
         if table is None:
             if not level.sources:
@@ -328,18 +311,18 @@ class _Resolver:
             raise unknown_alias(table, level.names)
         return [level.sources[name]]
 
-    def _star_columns(self, item: exp.Expr, relation: _Relation) -> Mapping[str, str | None]:
+    def _star_columns(self, item: exp.Expr, relation: VisibleRelation) -> Mapping[str, str | None]:
         star = item if isinstance(item, exp.Star) else item.this
         left_out = {folded(_identifier(column), self.dialect) for column in star.args.get("except_") or ()}
         columns = {key: name for key, name in relation.columns.items() if key not in left_out}
         self._mark(relation, columns)
         return columns
 
-    def _read_all(self, nodes: Iterable[object], ctes: Mapping[str, _Relation], level: _Level) -> None:
+    def _read_all(self, nodes: Iterable[object], ctes: Mapping[str, VisibleRelation], level: NameLevel) -> None:
         for node in nodes:
             self._read(node, ctes, level)
 
-    def _read(self, node: object, ctes: Mapping[str, _Relation], level: _Level) -> None:
+    def _read(self, node: object, ctes: Mapping[str, VisibleRelation], level: NameLevel) -> None:
         """Looks up every column below a node; queries inside see this level from within."""
         stack = [node]
         while stack:
@@ -362,26 +345,26 @@ class _Resolver:
             elif isinstance(current, exp.Join):
                 stack.append(current.args.get("on"))
             else:
-                stack.extend(_below(current))
+                stack.extend(below(current))
 
-    def _read_bound(self, node: exp.Expr, ctes: Mapping[str, _Relation], level: _Level) -> None:
+    def _read_bound(self, node: exp.Expr, ctes: Mapping[str, VisibleRelation], level: NameLevel) -> None:
         """A lambda or a comprehension of a list: the names that it binds are known within it."""
         bound = node.expressions if isinstance(node, exp.Lambda) else [node.expression, node.args.get("position")]
         names = frozenset(folded(_identifier(each), self.dialect) for each in bound if each is not None)
-        within = _Level({}, level, names)
+        within = NameLevel({}, level, names)
         self._read(node.args.get("iterator"), ctes, level)
         self._read_all([node.this, node.args.get("condition")], ctes, within)
 
-    def _read_star(self, star: exp.Expr, level: _Level) -> None:
+    def _read_star(self, star: exp.Expr, level: NameLevel) -> None:
         """A star within an expression stands for whole rows, but for that of `count(*)`."""
         if isinstance(star, exp.Star) and isinstance(star.parent, exp.Count):
             return
         for relation in self._starred(star, level):
             self._mark(relation, relation.columns)
 
-    def _find(self, column: exp.Column, level: _Level) -> None:
+    def _find(self, column: exp.Column, level: NameLevel) -> None:
         key = folded(column.this, self.dialect)
-        for scope in _outwards(level):
+        for scope in outwards(level):
             sources = self._sources_named(column, scope)
             holders = [source for source in sources if key in source.columns]
             for source in holders:
@@ -390,19 +373,19 @@ class _Resolver:
                 return
             if column.table and sources and not any(source.is_open for source in sources):
                 self._refuse_hidden_column(column, sources)
-                raise unknown_column(column, _column_names(sources), self.dialect)
+                raise unknown_column(column, column_names(sources), self.dialect)
         if self._is_field(column, level) or self._is_whole_row(column, level):
             return
         if not column.table:
-            self._refuse_hidden_column(column, (s for scope in _outwards(level) for s in scope.sources.values()))
+            self._refuse_hidden_column(column, (s for scope in outwards(level) for s in scope.sources.values()))
         if self._became_text(column):
             return
-        if any(source.is_open for scope in _outwards(level) for source in self._sources_named(column, scope)):
+        if any(source.is_open for scope in outwards(level) for source in self._sources_named(column, scope)):
             return  # the engine will say if there is no such column
         if column.table:
             raise unknown_alias(column.args["table"], level.names)
-        visible = [source for scope in _outwards(level) for source in scope.sources.values()]
-        raise unknown_column(column, _column_names(visible), self.dialect)
+        visible = [source for scope in outwards(level) for source in scope.sources.values()]
+        raise unknown_column(column, column_names(visible), self.dialect)
 
     def _became_text(self, column: exp.Column) -> bool:
         """In SQLite a name in double quotes that nothing has is text. Only where it is compared: elsewhere a misspelt
@@ -416,25 +399,25 @@ class _Resolver:
         column.replace(exp.Literal.string(column.name))
         return True
 
-    def _is_whole_row(self, column: exp.Column, level: _Level) -> bool:
+    def _is_whole_row(self, column: exp.Column, level: NameLevel) -> bool:
         """The name of a table stands for a whole row; in SQLite for the hidden column that full-text search matches."""
         key = folded(column.this, self.dialect)
         if DIALECTS[self.dialect].has_match_tables and not isinstance(column.parent, exp.Match | exp.Anonymous):
             return False
-        for scope in _outwards(level):
+        for scope in outwards(level):
             if not column.table and key in scope.sources:
                 self._mark(scope.sources[key], scope.sources[key].columns)
                 return True
         return False
 
-    def _is_field(self, column: exp.Column, level: _Level) -> bool:
+    def _is_field(self, column: exp.Column, level: NameLevel) -> bool:
         """DuckDB writes the field of a nested value like a column of a table: `address.city`."""
         holder = column.args.get("table")
         if not DIALECTS[self.dialect].dot_reads_fields or holder is None:
             return False
         nested = exp.Column(this=holder, table=column.args.get("db"))
         key = folded(holder, self.dialect)
-        for scope in _outwards(level):
+        for scope in outwards(level):
             for source in self._sources_named(nested, scope):
                 if key not in source.columns:
                     continue
@@ -444,7 +427,7 @@ class _Resolver:
                     return True
         return False
 
-    def _sources_named(self, column: exp.Column, scope: _Level) -> list[_Relation]:
+    def _sources_named(self, column: exp.Column, scope: NameLevel) -> list[VisibleRelation]:
         qualifier, schema = column.args.get("table"), column.args.get("db")
         if qualifier is None:
             return list(scope.sources.values())
@@ -453,71 +436,10 @@ class _Resolver:
             return []
         return [source]
 
-    def _mark(self, relation: _Relation, keys: Iterable[str]) -> None:
+    def _mark(self, relation: VisibleRelation, keys: Iterable[str]) -> None:
         if relation.table is not None:
             self.reads.columns[relation.table.name] |= {relation.stored[key] for key in keys}
 
 
-def _column_names(relations: Iterable[_Relation]) -> Iterator[str]:
-    return (name for relation in relations for name in relation.columns.values() if name is not None)
-
-
 def _identifier(node: exp.Expr) -> exp.Identifier:
     return node if isinstance(node, exp.Identifier) else node.this
-
-
-def _below(node: exp.Expr) -> Iterator[object]:
-    for value in node.args.values():
-        if isinstance(value, list):
-            yield from value
-        else:
-            yield value
-
-
-def _listed(value: object) -> Iterable[object]:
-    return value if isinstance(value, list) else [value]
-
-
-def _unstarred(items: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
-    """What is selected; of `* REPLACE (…)` the replacements, as the rest is known by name already."""
-    for item in items:
-        if item.is_star:
-            star = item if isinstance(item, exp.Star) else item.this
-            yield from star.args.get("replace") or ()
-        else:
-            yield item
-
-
-def _outwards(level: _Level | None) -> Iterator[_Level]:
-    while level is not None:
-        yield level
-        level = level.outer
-
-
-def _gives_one_row(node: exp.Select) -> bool:
-    """An aggregate over everything, a select without tables, or the first row only."""
-    limit = node.args.get("limit")
-    if isinstance(limit, exp.Limit) and limit.expression.name == "1":
-        return True
-    if node.args.get("group") is not None:
-        return False
-    return node.args.get("from_") is None or all(_aggregates(item, node) for item in node.expressions)
-
-
-def _aggregates(item: exp.Expr, select: exp.Select) -> bool:
-    """Over the rows of this very select: not as a window and not within a query inside."""
-    found = item.find_all(exp.AggFunc)
-    return any(aggregate.find_ancestor(exp.Window, exp.Query) is select for aggregate in found)
-
-
-def _require_end(cte: exp.CTE) -> None:
-    """A recursive query must say when it ends. The worker's limit on time holds for one that says so wrongly."""
-    union = cte.this
-    selects = [*union.expression.find_all(exp.Select)]
-    ends = any(select.args.get("where") or select.args.get("joins") for select in selects)
-    if not (ends or union.args.get("limit")):
-        raise RefusedError(
-            f"The recursive query {cte.alias!r} has no condition that ends it.",
-            code="sql_recursive_refused",
-            hint="Add a WHERE to its second part.",
-        )

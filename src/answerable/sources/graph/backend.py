@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from answerable.core.values import Json, Language
-from answerable.query.cypher.graph import LANGUAGE
+from answerable.query.cypher.language import LANGUAGE
 from answerable.sources.sql.database_file import DatabaseFileBackend
 from answerable.sources.sql.database_files import database_kind
 

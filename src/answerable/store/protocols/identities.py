@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from answerable.core.ids import TenantId
 from answerable.store.protocols.access_keys import AccessKeys
+from answerable.store.protocols.access_records import AccessRecords
+from answerable.store.protocols.groups import UserGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class UserRecord:
     disabled_at: datetime | None = None
     created_at: datetime | None = None
     """None before the record is stored."""
+    profile: Mapping[str, Any] | None = None
+    """What a directory (SCIM) says of the user; None if no directory manages the user."""
     subject: str | None = None
     """What the provider calls the account; None for a local user."""
     version: int = 0
@@ -142,3 +146,5 @@ class Identities:
     attempts: SignInAttempts
     keys: AccessKeys
     flows: Flows
+    groups: UserGroups
+    records: AccessRecords

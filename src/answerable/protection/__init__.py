@@ -1,0 +1,1 @@
+"""What stands between the outside and the product: rate limits, personal data, attacks, and content."""

@@ -1,0 +1,1 @@
+"""Rate limits: how many requests somebody may send in a sliding window."""
