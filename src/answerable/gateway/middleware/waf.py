@@ -11,7 +11,7 @@ from answerable.gateway.middleware.bodies import STREAMED, replayed
 from answerable.gateway.middleware.matched_route import route_pattern
 from answerable.gateway.problems import problem_response
 from answerable.gateway.wire import API
-from answerable.protection.waf.judging import Judgement, judged
+from answerable.protection.waf.judging import RequestVerdict, judged
 from answerable.protection.waf.modes import WafRule, mode_for
 
 
@@ -61,7 +61,7 @@ class Waf:
         await self._app(scope, receive, send)
 
 
-def _explain(scope: Scope, judgement: Judgement, mode: str) -> None:
+def _explain(scope: Scope, judgement: RequestVerdict, mode: str) -> None:
     findings = [{"check": each.check, "place": each.place, "why": each.why} for each in judgement.findings[:10]]
     fields = {"method": scope["method"], "path": scope["path"], "mode": mode, "score": judgement.score}
     _log.warning("looks like an attack", extra={"fields": {**fields, "findings": findings}})

@@ -42,7 +42,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class RequestVerdict:
     findings: tuple[Finding, ...]
 
     @property
@@ -54,14 +54,16 @@ class Judgement:
         return self.score >= THRESHOLD
 
 
-def judged(method: str, target: str, headers: Mapping[str, str], body: bytes, free: Collection[str] = ()) -> Judgement:
+def judged(
+    method: str, target: str, headers: Mapping[str, str], body: bytes, free: Collection[str] = ()
+) -> RequestVerdict:
     """`headers`: by names in lower case. `free`: fields whose values are what the request is for, such as a question or
     a query: they are not looked at."""
     found = [*_of_head(method, target, headers), *_of_pairs(target, headers, body)]
     for value in islice(request_values(target, headers, body), MOST_VALUES):
         if value.field not in free or value.place == "header":
             found += _of_value(value)
-    return Judgement(tuple(found))
+    return RequestVerdict(tuple(found))
 
 
 def _of_value(value: RequestValue) -> Iterator[Finding]:
