@@ -25,6 +25,7 @@ from answerable.core.hidden_paths import HiddenPaths
 from answerable.engine.bindings import Bindings
 from answerable.engine.guards import Guard, HidePaths, default_guards
 from answerable.engine.run import Engine, Listener
+from answerable.engine.shared_breakers import SharedBreakers
 from answerable.engine.steps.api import ApiStep
 from answerable.engine.steps.approval import ApprovalStep
 from answerable.engine.steps.combine import CombineStep
@@ -115,7 +116,13 @@ async def open_service(
     hidden = settings.hidden_paths if hide_paths else HiddenPaths()
     guards: tuple[Guard, ...] = (
         Bindings(for_runs.artifacts, shared.recent_rows),
-        *default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds, patient=patient),
+        *default_guards(
+            clock,
+            failures=settings.breaker_failures,
+            cooldown=settings.breaker_seconds,
+            patient=patient,
+            shared=SharedBreakers(store.breakers, clock),
+        ),
     )
     if hide_paths:
         guards = (HidePaths(hidden), *guards)
@@ -132,6 +139,7 @@ async def open_service(
         hidden=hidden,
         leaves_runs=leaves_runs,
         most=carried_at_once,
+        most_of_tenant=settings.graph_runs_per_tenant,
     )
     personal = PersonalData(settings.personal_policy, settings.cache / "redacted")
     runs = RunService(store, carrier, step_kinds, personal)

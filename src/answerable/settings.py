@@ -68,6 +68,11 @@ class Settings(Frozen):
         gt=0,
         description="Longest time for one attempt of a step, with reading new data and waiting for models.",
     )
+    graph_runs_per_tenant: int | None = Field(
+        default=None,
+        ge=1,
+        description="Most runs of graphs that are carried out for one tenant at the same time; others wait.",
+    )
     breaker_failures: int = Field(
         default=5, ge=1, description="After so many failures in a row a source is left alone for a while."
     )

@@ -36,6 +36,23 @@ class Breaker:
             return 0.0
         return max(0.0, self._cooldown - (self._clock.monotonic() - self._opened_at))
 
+    @property
+    def failures(self) -> int:
+        return self._failures
+
+    @property
+    def reason(self) -> str | None:
+        return self._reason
+
+    def open(self, seconds_ago: float, failures: int, reason: str | None) -> None:
+        """Another process has opened it so many seconds ago."""
+        self._opened_at = self._clock.monotonic() - seconds_ago
+        self._failures, self._reason = failures, reason
+
+    def close(self) -> None:
+        """Another process has closed it."""
+        self._failures, self._opened_at = 0, None
+
     def enter(self) -> bool:
         """Begins a call. Returns whether it is the trial of a half-open breaker; the caller hands this to `leave`.
         Raises a `TransientError` if the call is refused."""

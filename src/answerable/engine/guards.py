@@ -19,6 +19,7 @@ from answerable.core.hidden_paths import HiddenPaths
 from answerable.core.retry import Schedule, retry
 from answerable.core.values import Json
 from answerable.engine.graph import Node, Retry
+from answerable.engine.shared_breakers import SharedBreakers
 from answerable.engine.steps.base import Step, Suspended
 
 Call: TypeAlias = Callable[[Step], Awaitable[Json]]
@@ -32,7 +33,13 @@ class Guard(Protocol):
 
 
 def default_guards(
-    clock: Clock, random: Random | None = None, *, failures: int = 5, cooldown: float = 60.0, patient: bool = False
+    clock: Clock,
+    random: Random | None = None,
+    *,
+    failures: int = 5,
+    cooldown: float = 60.0,
+    patient: bool = False,
+    shared: SharedBreakers | None = None,
 ) -> Sequence[Guard]:
     """The guards of the product. A breaker opens for `cooldown` seconds after `failures` failures in a row. `patient`:
     whether steps wait for a full disk to have space again, as in a process that stays."""
@@ -40,7 +47,7 @@ def default_guards(
     # the disk. Each attempt asks the breaker, so that retries stop when it opens. The fallback replaces only what no
     # retry could mend.
     chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
-    breakers = Breakers(clock, failures, cooldown)
+    breakers = Breakers(clock, failures, cooldown, shared)
     held = (HoldForRoom(clock),) if patient else ()
     retrying = Retrying(clock, chance)
     return (RequestedGuards((Timeout(clock), *held, breakers, retrying, fallback, approve_repetition)),)
@@ -152,7 +159,11 @@ class HoldForRoom:
 class Breakers:
     """One breaker for each target, shared by all runs of an engine, so that one run learns from another's failures."""
 
-    def __init__(self, clock: Clock, threshold: int = 5, cooldown: float = 60.0) -> None:
+    def __init__(
+        self, clock: Clock, threshold: int = 5, cooldown: float = 60.0, shared: SharedBreakers | None = None
+    ) -> None:
+        """`shared`: for a store that other processes use, too."""
+        self._shared = shared
         self._clock = clock
         self._threshold = threshold
         self._cooldown = cooldown
@@ -166,10 +177,14 @@ class Breakers:
     def __call__(self, node: Node, call: Call) -> Call:
         if node.breaker is None:
             return call
-        breaker = self.of(node.breaker)
+        target = node.breaker
+        breaker = self.of(target)
 
         async def broken(step: Step) -> Json:
             # `failed` stays None if the step is cancelled: this says nothing about the target.
+            if self._shared is not None:
+                await self._shared.learn(self._by_target)
+            before = breaker.state
             trial, failed, reason = breaker.enter(), None, None
             try:
                 output = await call(step)
@@ -180,6 +195,8 @@ class Breakers:
                 raise
             finally:
                 breaker.leave(trial=trial, failed=failed, reason=reason)
+                if self._shared is not None and breaker.state != before:
+                    await self._shared.tell(target, breaker)
 
         return broken
 

@@ -313,6 +313,15 @@ class GraphDefinition(Frozen):
     strategy: Strategy = "eager"
     concurrency: int | None = Field(default=None, ge=1)
     budget: RunBudget | None = Field(default=None, description="What one run may use in all.")
+    at_once: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="Runs of this graph that are carried out at the same time; others wait.",
+    )
+    priority: int = Field(
+        default=0, ge=-100, le=100, description="Runs that wait to be carried out go by this, the highest first."
+    )
     nodes: Mapping[str, NodeDefinition] = Field(min_length=1)
     output: str | None = Field(default=None, description="The node whose output is the graph's.")
 

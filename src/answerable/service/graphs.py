@@ -24,14 +24,13 @@ from answerable.graphs.node_runs import NodeRun, node_runs, waiting_for
 from answerable.graphs.reading import read_graph
 from answerable.graphs.ready_made import ReadyGraph, ready_graph, ready_graphs, renamed
 from answerable.graphs.stored import stored_inside
+from answerable.service.run_carrier import GRAPH_MODE as MODE
 from answerable.service.run_carrier import Subject
 from answerable.service.runs import RunService
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import RunFilter, RunRecord, RunStatus, Store
 from answerable.store.protocols.graphs import GraphRecord, GraphVersion
 
-MODE = "graph"
-"""Under this mode runs of graphs are listed."""
 UNDER_WAY: tuple[RunStatus, ...] = ("running", "waiting", "paused")
 MOST_LISTED = 500
 LONGEST_TAG = 64
@@ -278,7 +277,10 @@ class GraphService:
     ) -> RunId:
         checked = await self._checked(text, origin, context.principal)
         graph = with_input(checked.compiled.graph, checked_input(checked.definition.input, input))
-        subject = Subject(checked.definition.name, checked.compiled.sources, MODE, version)
+        definition = checked.definition
+        subject = Subject(
+            definition.name, checked.compiled.sources, MODE, version, definition.at_once, definition.priority
+        )
         return await self._runs.carrier.start(graph, subject, context)
 
     async def fork(
@@ -305,7 +307,7 @@ class GraphService:
         start = [node] if node is not None else []
         fresh = forked(graph, ended, start, outputs or {}, given)
         context = RunContext(new or new_run_id(), principal, None, request_id)
-        subject = Subject(record.question, record.sources, MODE, record.graph_version)
+        subject = Subject(record.question, record.sources, MODE, record.graph_version, record.at_once, record.priority)
         taken = taken_over(run, events, continued(graph, ended, start, outputs or {}))
         return await self._runs.carrier.start(fresh, subject, context, taken)
 

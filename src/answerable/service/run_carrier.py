@@ -36,6 +36,8 @@ REQUESTS_SECONDS = 0.5
 """How often a process looks for requests to its runs."""
 ADOPT_SECONDS = 1.0
 """How often a server looks for runs that nobody carries out any more."""
+GRAPH_MODE = "graph"
+"""The mode of runs of graphs that users drew."""
 MOST_DEATHS = 2
 """A run whose process died so often is not continued: it may be what kills them."""
 
@@ -49,6 +51,9 @@ class Subject:
     mode: str | None
     graph_version: int | None = None
     """Of a run of a stored graph."""
+    at_once: int | None = None
+    """How many runs of the same graph may be carried out at the same time. None: any number."""
+    priority: int = 0
 
 
 class RunCarrier:
@@ -65,11 +70,14 @@ class RunCarrier:
         hidden: HiddenPaths | None = None,
         leaves_runs: bool = False,
         most: int | None = None,
+        most_of_tenant: int | None = None,
     ) -> None:
         """`patient`: whether runs wait for a store that is away, as in a server, or fail, as in a command. The engine
         must use the same store. `hidden`: what the errors of runs leave out. `leaves_runs`: whether this process only
-        stores runs and leaves them to workers. `most`: how many runs it adopts at the same time; None: any number."""
+        stores runs and leaves them to workers. `most`: how many runs it adopts at the same time; None: any number.
+        `most_of_tenant`: how many runs of graphs are carried out for one tenant, by all processes together."""
         self._store = store
+        self._most_of_tenant = most_of_tenant
         self.patient = store.patient if patient and store.patient is not None else store
         """The store, as runs use it."""
         self._engine = engine
@@ -101,21 +109,26 @@ class RunCarrier:
         if self.leaving.is_set():
             raise process_stopping()
         place = self._turns.admit()
+        limited = subject.mode == GRAPH_MODE and (subject.at_once or self._most_of_tenant) is not None
         try:
             started = self._engine.started(context, graph, subject.question, taken)
-            record = await self._created(context, subject, started)
+            record = await self._created(context, subject, started, queued=self._leaves_runs or limited)
         except BaseException:
             place.leave()
             raise
-        if record is None or self._leaves_runs:
+        if record is None or record.owner is None:
             place.leave()
+            if record is not None:
+                await self.adopt(context.run)  # at once if there is room for it, else when there is
             return context.run
         live = self._live_run(context, record.lease, subject.question)
         live.place = place
         self._carry(live, self._engine.begin(live, graph, started=started))
         return context.run
 
-    async def _created(self, context: RunContext, subject: Subject, started: RunStarted) -> RunRecord | None:
+    async def _created(
+        self, context: RunContext, subject: Subject, started: RunStarted, *, queued: bool
+    ) -> RunRecord | None:
         """The new run; None for one that was started already, by the same request."""
         question, beginning = subject.question, RunBeginning(started)
         if context.thread is not None and question is not None:
@@ -128,8 +141,10 @@ class RunCarrier:
                 sources=subject.sources,
                 mode=subject.mode,
                 beginning=beginning,
-                queued=self._leaves_runs,
+                queued=queued,
                 graph_version=subject.graph_version,
+                at_once=subject.at_once,
+                priority=subject.priority,
             )
         except InternalError as error:
             if error.stable_code != "run_exists":
@@ -138,7 +153,7 @@ class RunCarrier:
             await self._store.runs.get(context.principal, context.run)
             return None
         except OperatorError:
-            if self._leaves_runs:  # a worker takes it up if it was stored
+            if queued:  # a worker takes it up if it was stored
                 raise
             task = asyncio.create_task(self._take_up_if_stored(context), name=context.run)
             self._unsure.add(task)
@@ -324,6 +339,8 @@ class RunCarrier:
         if self._leaves_runs:
             return adopted
         async with self._one_adopts:
+            full: set[tuple[str, str | None]] = set()
+            """Tenants, and graphs of tenants, for which no more runs may be carried out now."""
             for record in await self._store.runs.adoptable():
                 if self._most is not None and len(self._live) >= self._most:
                     break
@@ -332,10 +349,16 @@ class RunCarrier:
                 # A run that waits for a decision has no owner who might be alive.
                 if record.owner is not None and self._clock.monotonic() < self._adopt_from:
                     continue
-                lease = await self.patient.runs.claim(record)
+                group = (record.principal.tenant, record.question if record.at_once is not None else None)
+                if record.mode == GRAPH_MODE and group in full:
+                    continue
+                of_tenant = self._most_of_tenant if record.mode == GRAPH_MODE else None
+                lease = await self.patient.runs.claim(record, most_of_tenant=of_tenant)
                 if lease is not None:
                     adopted += 1
                     await self._take_up(record, lease)
+                elif record.at_once is not None or of_tenant is not None:
+                    full.add(group)
         return adopted
 
     async def _take_up(self, record: RunRecord, lease: Lease) -> None:

@@ -150,7 +150,10 @@ class RunService:
             if live is None:
                 if record.status != "running":
                     return
-                await self._store.news.beyond(run, mark, NEWS_SECONDS)
+                if record.owner is None:
+                    await self.carrier.adopt(run)  # it waited for room, and there may be some now
+                if self.carrier.live(run) is None:
+                    await self._store.news.beyond(run, mark, NEWS_SECONDS)
 
     async def _stored(self, record: RunRecord, after: int) -> AsyncIterator[Event]:
         """What is stored now of a run that another process carries out."""

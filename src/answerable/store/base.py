@@ -17,6 +17,7 @@ from answerable.core.errors import InternalError
 from answerable.core.events import Event
 from answerable.core.ids import ArtifactId, MessageId, RunId, ThreadId
 from answerable.core.values import Json
+from answerable.store.protocols.breakers import OpenBreakers
 from answerable.store.protocols.budgets import Budgets
 from answerable.store.protocols.edits import Edits
 from answerable.store.protocols.evals import Evals
@@ -105,6 +106,10 @@ class RunRecord:
     """What was asked, by name."""
     mode: str | None = None
     """How: `auto`, `plan` or `react` for a question; `sql`, `python` or `plan` for a query."""
+    at_once: int | None = None
+    """How many runs of its graph may be carried out at the same time. None: any number."""
+    priority: int = 0
+    """Among the runs that wait to be carried out, those with a higher one come first."""
     graph_version: int | None = None
     """The version of the stored graph that it runs. None for a question, or a graph that is not stored."""
     result: RunResult | None = None
@@ -195,6 +200,8 @@ class Runs(Protocol):
         beginning: RunBeginning | None = None,
         queued: bool = False,
         graph_version: int | None = None,
+        at_once: int | None = None,
+        priority: int = 0,
     ) -> RunRecord:
         """A new run, with the status `running`. `queued`: it has no owner until a worker claims it. If its thread
         belongs to another tenant, nothing is stored."""
@@ -233,10 +240,11 @@ class Runs(Protocol):
         died, and those that waited for a request that has come."""
         ...
 
-    async def claim(self, record: RunRecord) -> Lease | None:
+    async def claim(self, record: RunRecord, *, most_of_tenant: int | None = None) -> Lease | None:
         """Makes this process the owner of an adoptable run; None if another was quicker or its owner lives. If the
         owner died at work, the same commit counts that, so that a run that kills its process is known by it. Also
-        returns the lease of a run that this process owns without knowing, because the answer of the store was lost."""
+        returns the lease of a run that this process owns without knowing, because the answer of the store was lost.
+        `most_of_tenant`: how many runs of the same mode may be carried out for its tenant."""
         ...
 
     async def finish(self, lease: Lease, end: RunEnd) -> None:
@@ -384,6 +392,7 @@ class Store:
     evals: Evals
     graphs: Graphs
     schedules: Schedules
+    breakers: OpenBreakers
     outbox: Outbox
     retention: Retention
     keys: IdempotencyKeys

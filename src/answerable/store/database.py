@@ -59,6 +59,9 @@ class SqlDatabase(base.Database, Protocol):
     up_since: str | None
     """SQL for the moment at which the database came up, by the same clock; None if it cannot go away by itself."""
 
+    lock: str | None
+    """SQL that lets transactions with the same name follow each other; None if all do in any case."""
+
     size: str
     """SQL for the bytes that the database takes."""
 

@@ -11,6 +11,7 @@ from answerable.core.errors import OperatorError
 from answerable.isolation.own_folder import own_folder
 from answerable.store.artifacts import FolderArtifacts
 from answerable.store.base import Store
+from answerable.store.breakers import SqlBreakers
 from answerable.store.budgets import SqlBudgets
 from answerable.store.database import SqlDatabase, Synchronous
 from answerable.store.edits import SqlEdits
@@ -119,6 +120,7 @@ def _store(
         evals=SqlEvals(database, clock),
         graphs=SqlGraphs(database, clock),
         schedules=SqlSchedules(database),
+        breakers=SqlBreakers(database),
         outbox=SqlOutbox(database, clock, leases),
         retention=SqlRetention(database, clock, leases, artifacts),
         keys=SqlIdempotencyKeys(database, clock, leases),

@@ -29,6 +29,7 @@ class PatientDatabase:
         self._database = database
         self.now = database.now
         self.up_since = database.up_since
+        self.lock = database.lock
         self.size = database.size
         self.announce = database.announce
         self.mark = database.mark

@@ -38,6 +38,7 @@ class PostgresDatabase:
     """The server's clock, so that clocks of machines need not agree."""
 
     up_since: str | None = "extract(epoch FROM pg_postmaster_start_time())"
+    lock: str | None = "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))"
 
     size = (
         "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"

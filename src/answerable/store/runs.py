@@ -52,7 +52,7 @@ QUEUE = "queue"
 _ENDED: tuple[RunStatus, ...] = ("done", "partial", "refused", "failed", "cancelled")
 _RUN = (
     "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code,"
-    " owner, token, sources, mode, kind, row_count, tokens, cost, deaths, graph_version FROM runs"
+    " owner, token, sources, mode, kind, row_count, tokens, cost, deaths, graph_version, at_once, priority FROM runs"
 )
 
 
@@ -77,6 +77,8 @@ class SqlRuns:
         beginning: RunBeginning | None = None,
         queued: bool = False,
         graph_version: int | None = None,
+        at_once: int | None = None,
+        priority: int = 0,
     ) -> RunRecord:
         record = RunRecord(
             run=context.run,
@@ -91,6 +93,8 @@ class SqlRuns:
             sources=tuple(sources),
             mode=mode,
             graph_version=graph_version,
+            at_once=at_once,
+            priority=priority,
         )
         conversation, first = self._beginning(context, beginning)
         # The conversation comes first: a thread of another tenant refuses the whole commit.
@@ -169,16 +173,22 @@ class SqlRuns:
     async def adoptable(self) -> Sequence[RunRecord]:
         order = "ORDER BY priority DESC, created_at, run_id"
         now = time_text(self._clock.now())
-        rows = await self._database.rows(f"{_RUN} WHERE {_ADOPTABLE} AND {self._abandoned} {order}", now)
+        rows = await self._database.rows(
+            f"{_RUN} WHERE {_ADOPTABLE} AND {self._abandoned} AND {_HAS_ROOM} {order}", now
+        )
         return [_run_record(row) for row in rows]
 
-    async def claim(self, record: RunRecord) -> Lease | None:
+    async def claim(self, record: RunRecord, *, most_of_tenant: int | None = None) -> Lease | None:
         """Checks in the same transaction that the run is still abandoned: its owner may have been late, not dead."""
-        claim = f"{_CLAIM_RUN} AND {_ADOPTABLE} AND {self._abandoned}"
-        _, changed = await self._database.write(
-            self._leases.renewal(),
-            (claim, (self._leases.owner, record.run, record.token, time_text(self._clock.now()))),
-        )
+        claim = f"{_CLAIM_RUN} AND {_ADOPTABLE} AND {self._abandoned} AND {_HAS_ROOM}"
+        parameters = [self._leases.owner, record.run, record.token, time_text(self._clock.now())]
+        if most_of_tenant is not None:
+            claim, parameters = f"{claim} AND {_OF_TENANT} < ?", [*parameters, most_of_tenant]
+        counted = record.at_once is not None or most_of_tenant is not None
+        lock = self._database.lock if counted else None
+        # Two that count at the same time would both find room for one.
+        first: list[Statement] = [(lock, (f"runs of {record.principal.tenant}",))] if lock else []
+        *_, changed = await self._database.write(*first, self._leases.renewal(), (claim, tuple(parameters)))
         lease = Lease(record.run, record.token + 1) if changed else await self._owned_unknowingly(record.run)
         if lease is not None:
             self._leases.hold(lease)
@@ -261,9 +271,17 @@ _ADOPTABLE = (
     f" OR (status = 'waiting' AND (wake_at <= ? OR {_REQUESTED})) OR (status = 'paused' AND {_WANTED}))"
 )
 """The parameter is the time now. A decision about a run that is paused counts once it is resumed."""
+_WORKING = (
+    "(SELECT count(*) FROM runs r WHERE r.tenant_id = runs.tenant_id AND r.mode = runs.mode AND r.run_id <> runs.run_id"
+    " AND r.finished_at IS NULL AND r.status = 'running' AND r.owner IS NOT NULL"
+)
+_OF_TENANT = f"{_WORKING})"
+"""How many other runs of its kind are carried out for its tenant."""
+_HAS_ROOM = f"(at_once IS NULL OR {_WORKING} AND r.question = runs.question) < at_once)"
 _INSERT_RUN = (
     "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id, owner,"
-    " token, sources, mode, graph_version, position) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+    " token, sources, mode, graph_version, at_once, priority, position)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
     " (SELECT COALESCE(MAX(position), 0) + 1 FROM runs WHERE tenant_id = ?))"
 )
 """The clock may be set back, so the order of runs is counted and not taken from their times. On PostgreSQL, runs that
@@ -341,6 +359,8 @@ def _run_row(record: RunRecord) -> tuple[Parameter, ...]:
         _listed(record.sources),
         record.mode,
         record.graph_version,
+        record.at_once,
+        record.priority,
         owner.tenant,
     )
 
@@ -357,7 +377,7 @@ def _listed(names: Sequence[str]) -> str | None:
 
 def _run_record(row: Row) -> RunRecord:
     run, tenant, user, thread, question, status, created_at, finished_at, request, error_code, owner, *rest = row
-    token, sources, mode, kind, row_count, tokens, cost, deaths, graph_version = rest
+    token, sources, mode, kind, row_count, tokens, cost, deaths, graph_version, at_once, priority = rest
     return RunRecord(
         run=RunId(run),
         principal=Principal(TenantId(tenant), UserId(user)),
@@ -374,6 +394,8 @@ def _run_record(row: Row) -> RunRecord:
         sources=tuple(sources.strip("\n").split("\n")) if sources else (),
         mode=mode,
         graph_version=graph_version,
+        at_once=at_once,
+        priority=priority,
         result=None if tokens is None else RunResult(kind, row_count, tokens, cost),
     )
 

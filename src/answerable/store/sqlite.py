@@ -66,6 +66,7 @@ class SqliteDatabase:
     """Counts from the start of the machine, the same for all its processes; nobody can set it."""
 
     up_since: str | None = None
+    lock: str | None = None  # one writes at a time in any case
 
     size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
 
