@@ -18,7 +18,7 @@ import { address, navigate, type Route, useRoute } from "./router";
 import { TopBar, VIEW_NAMES } from "./TopBar";
 import { switchTheme } from "./theme";
 import { Toasts } from "./toasts";
-import { EvalsView, RunsView, SettingsView, SharedView, SourcesView } from "./views";
+import { EvalsView, GraphsView, RunsView, SettingsView, SharedView, SourcesView } from "./views";
 
 type Open = "palette" | "help" | null;
 
@@ -33,6 +33,7 @@ export function App() {
     "?": () => setOpen("help"),
     "g a": () => navigate("/ask"),
     "g s": () => navigate("/sources"),
+    "g g": () => navigate("/graphs"),
     "g r": () => navigate("/runs"),
     "g e": () => navigate("/evals"),
     ...(route.view !== "ask" && { n: newQuestion, "/": () => navigate("/ask") }),
@@ -89,6 +90,8 @@ function CurrentView({ route, drawer }: { route: Route; drawer: boolean }) {
       return <AskView thread={first} drawer={drawer} />;
     case "sources":
       return <SourcesView source={first} table={second} />;
+    case "graphs":
+      return <GraphsView name={first} run={second} />;
     case "runs":
       return <RunsView run={first} other={second} />;
     case "evals":

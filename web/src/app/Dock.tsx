@@ -1,10 +1,11 @@
-import { Activity, Database, ListChecks, MessageSquareText, SlidersHorizontal } from "lucide-react";
+import { Activity, Database, ListChecks, MessageSquareText, SlidersHorizontal, Workflow } from "lucide-react";
 import { Link } from "./Link";
 import { address, type View } from "./router";
 
 const PLACES = [
   ["ask", "Ask", MessageSquareText],
   ["sources", "Sources", Database],
+  ["graphs", "Graphs", Workflow],
   ["runs", "Runs", Activity],
   ["evals", "Evals", ListChecks],
   ["settings", "Settings", SlidersHorizontal],

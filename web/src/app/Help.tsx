@@ -10,7 +10,7 @@ const GROUPS: [string, Keys[]][] = [
       ["Commands", [COMMAND_KEY, "K"]],
       ["Ask a question", ["/"]],
       ["New question", ["N"]],
-      ["Go to Ask, Sources, Runs, Evals", ["G", "A", "S", "R", "E"]],
+      ["Go to Ask, Sources, Graphs, Runs, Evals", ["G", "A", "S", "G", "R", "E"]],
       ["This help", ["?"]],
       ["Close, go back", ["Esc"]],
     ],

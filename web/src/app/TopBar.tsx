@@ -8,6 +8,7 @@ import { switchTheme } from "./theme";
 export const VIEW_NAMES: [View, string][] = [
   ["ask", "Ask"],
   ["sources", "Sources"],
+  ["graphs", "Graphs"],
   ["runs", "Runs"],
   ["evals", "Evals"],
 ];

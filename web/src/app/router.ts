@@ -1,6 +1,6 @@
 import { createStore, useStore } from "../shared/store";
 
-export const VIEWS = ["ask", "sources", "runs", "evals", "settings"] as const;
+export const VIEWS = ["ask", "sources", "graphs", "runs", "evals", "settings"] as const;
 export type View = (typeof VIEWS)[number] | "shared";
 
 export interface Route {

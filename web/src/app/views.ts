@@ -2,6 +2,7 @@ import { later } from "../shared/later";
 
 const FILES = {
   sources: () => import("../sources/SourcesView"),
+  graphs: () => import("../graphs/GraphsView"),
   runs: () => import("../runs/RunsView"),
   evals: () => import("../evals/EvalsView"),
   settings: () => import("../settings/SettingsView"),
@@ -14,6 +15,7 @@ export async function fetchViews(): Promise<void> {
 }
 
 export const SourcesView = later(FILES.sources);
+export const GraphsView = later(FILES.graphs);
 export const RunsView = later(FILES.runs);
 export const EvalsView = later(FILES.evals);
 export const SettingsView = later(FILES.settings);

@@ -1,0 +1,20 @@
+import { graphlib, layout } from "@dagrejs/dagre";
+
+export const NODE = { width: 168, height: 56 };
+
+/** The positions of the nodes of a graph, from left to right. */
+export function layoutGraph(nodes: readonly { id: string; after: readonly string[] }[]) {
+  const graph = new graphlib.Graph();
+  graph.setGraph({ rankdir: "LR", nodesep: 28, ranksep: 56 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const { id } of nodes) graph.setNode(id, { ...NODE });
+  // A node can also come after the input of the graph, which is not drawn.
+  for (const { id, after } of nodes) for (const from of after) if (graph.hasNode(from)) graph.setEdge(from, id);
+  layout(graph);
+  return new Map(
+    nodes.map(({ id }) => {
+      const { x = 0, y = 0 } = graph.node(id) as { x?: number; y?: number };
+      return [id, { x: x - NODE.width / 2, y: y - NODE.height / 2 }];
+    }),
+  );
+}
