@@ -181,7 +181,7 @@ class SqlRuns:
     async def claim(self, record: RunRecord, *, most_of_tenant: int | None = None) -> Lease | None:
         """Checks in the same transaction that the run is still abandoned: its owner may have been late, not dead."""
         claim = f"{_CLAIM_RUN} AND {_ADOPTABLE} AND {self._abandoned} AND {_HAS_ROOM}"
-        parameters = [self._leases.owner, record.run, record.token, time_text(self._clock.now())]
+        parameters: list[Parameter] = [self._leases.owner, record.run, record.token, time_text(self._clock.now())]
         if most_of_tenant is not None:
             claim, parameters = f"{claim} AND {_OF_TENANT} < ?", [*parameters, most_of_tenant]
         counted = record.at_once is not None or most_of_tenant is not None
