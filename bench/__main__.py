@@ -30,6 +30,7 @@ MODULES = (
     "models_served",
     "sandbox",
     "sandbox_monty",
+    "access",
     "crowd",
     "middleware",
     "page",

@@ -29,7 +29,7 @@ from answerable.graphs.comparing import GraphDifference
 from answerable.graphs.figures import NodeFigures
 from answerable.graphs.ready_made import ReadyGraph
 from answerable.graphs.schedules import GraphSchedule
-from answerable.okta.reports import Report
+from answerable.okta.reports import TenantReport
 from answerable.okta.sync.run import SyncRecord
 from answerable.sandbox.base import SandboxResult
 from answerable.service.agents import AgentDetail, AgentReply, AgentView
@@ -697,7 +697,7 @@ class OktaVerbs(Protocol):
         access rules, and recorded."""
         ...
 
-    def reports(self) -> Sequence[Report]:
+    def reports(self) -> Sequence[TenantReport]:
         """Every report, with its inputs. They are the same for everybody."""
         ...
 

@@ -16,11 +16,12 @@ from answerable.computing.processes import ComputingProcesses
 from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.clock import Clock, today
 from answerable.core.context import Principal, Visibility
-from answerable.core.errors import not_visible
+from answerable.core.errors import UserError, not_visible
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Json
 from answerable.core.words import name_words, singular, stem, words
 from answerable.engine.steps.understand import Question
+from answerable.query.compiling import compiled
 from answerable.query.plan import QueryPlan
 from answerable.reader.reading import Read, Reading, Reply, Unsure
 
@@ -68,7 +69,7 @@ class Readers:
         reader = await self.reader(source, principal, progress)
         run = dry_run(source, reader.catalog)
         day = self.today(question.today, reader.catalog)
-        if previous is not None and not _is_over(reader.catalog, previous):
+        if previous is not None and not is_over(reader.catalog, previous):
             previous = None
         job = ReadJob(
             _without_chart(question.text, reader.catalog), day, previous, question.force, dry_run=run is not None
@@ -191,9 +192,13 @@ class Readers:
         return asked_on or catalog.as_of or today(self._clock)
 
 
-def _is_over(catalog: Catalog, plan: QueryPlan) -> bool:
-    """Whether the catalog has every table of the plan."""
-    return all(catalog.table(name) is not None for name in (plan.entity, *(join.table for join in plan.joins)))
+def is_over(catalog: Catalog, plan: QueryPlan) -> bool:
+    """Whether the catalog has every table and column of the plan. Sources may have tables of the same name."""
+    try:
+        compiled(plan, catalog)
+    except UserError:
+        return False
+    return True
 
 
 def _refuse_hidden(text: str, catalog: Catalog) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from answerable.answers.answer import Answer
     from answerable.apis.openapi.endpoints import ApiEndpoint
     from answerable.core.context import Principal
-    from answerable.okta.reports import Report
+    from answerable.okta.reports import TenantReport
     from answerable.okta.sync.run import SyncRecord
     from answerable.service import Service
 
@@ -105,7 +105,7 @@ def show_history(name: str, as_json: bool) -> None:
 def list_reports(as_json: bool) -> None:
     """Reports about synced tenants, and their inputs."""
 
-    async def reports(service: "Service", principal: "Principal") -> "Sequence[Report]":
+    async def reports(service: "Service", principal: "Principal") -> "Sequence[TenantReport]":
         return service.okta.reports(principal)
 
     found = with_service(reports)

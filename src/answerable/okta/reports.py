@@ -54,13 +54,13 @@ class Overlap(Inputs):
     members: int = Field(default=3, ge=1, description="Groups with fewer members are left out.")
 
 
-class Review(Inputs):
+class AccessReview(Inputs):
     application: str | None = Field(default=None, description="Only this application.")
     group: str | None = Field(default=None, description="Only members of this group.")
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TenantReport:
     name: str
     title: str
     inputs: type[Inputs]
@@ -81,8 +81,8 @@ class Report:
 
 
 def _text(value: str) -> str:
-    """A literal of SQLite."""
-    return exp.Literal.string(value).sql(dialect="sqlite")
+    """A literal of standard SQL, as SQLite reads it."""
+    return exp.Literal.string(value).sql()
 
 
 def _access(inputs: Access) -> str:
@@ -143,7 +143,7 @@ _ORPHANED = """
     """
 
 
-def _review(inputs: Review) -> str:
+def _review(inputs: AccessReview) -> str:
     tests = [f"AND p.name = {_text(inputs.application)}"] if inputs.application else []
     if inputs.group:
         tests.append(
@@ -158,22 +158,22 @@ def _review(inputs: Review) -> str:
     """  # noqa: S608
 
 
-REPORTS: Mapping[str, Report] = {
+REPORTS: Mapping[str, TenantReport] = {
     report.name: report
     for report in (
-        Report("access", "Why somebody has access to an application: ways, dates and rules", Access, _access),
-        Report("login-risk", "Risky sign-ins in the log", Risks, _risks),
-        Report("dormant-accounts", "Accounts that nobody has used for long", Dormant, _dormant),
-        Report("weak-administrators", "Administrators without a strong factor", NoInputs, lambda _: _WEAK),
-        Report("group-overlap", "Groups with nearly the same members", Overlap, _overlap),
-        Report("empty-groups", "Groups without members", NoInputs, lambda _: _EMPTY_GROUPS),
-        Report("orphaned-applications", "Applications that nobody has", NoInputs, lambda _: _ORPHANED),
-        Report("access-review", "Who has which application, with decisions to fill in", Review, _review),
+        TenantReport("access", "Why somebody has access to an application: ways, dates and rules", Access, _access),
+        TenantReport("login-risk", "Risky sign-ins in the log", Risks, _risks),
+        TenantReport("dormant-accounts", "Accounts that nobody has used for long", Dormant, _dormant),
+        TenantReport("weak-administrators", "Administrators without a strong factor", NoInputs, lambda _: _WEAK),
+        TenantReport("group-overlap", "Groups with nearly the same members", Overlap, _overlap),
+        TenantReport("empty-groups", "Groups without members", NoInputs, lambda _: _EMPTY_GROUPS),
+        TenantReport("orphaned-applications", "Applications that nobody has", NoInputs, lambda _: _ORPHANED),
+        TenantReport("access-review", "Who has which application, with decisions to fill in", AccessReview, _review),
     )
 }
 
 
-def report_named(name: str) -> Report:
+def report_named(name: str) -> TenantReport:
     if name not in REPORTS:
         raise NotFoundError(
             f"There is no report {name!r}.", code="okta_report_unknown", hint=f"Reports are: {', '.join(REPORTS)}."

@@ -14,6 +14,7 @@ from answerable.core.errors import UserError
 from answerable.query.compiling import compiled
 from answerable.query.nouns import Nouns
 from answerable.query.plan import QueryPlan
+from answerable.reader.everyday.request import COMPARING_WORDS
 from answerable.reader.everyday.weighing import everyday_plans
 from answerable.reader.experience import LIKE_AN_EXAMPLE, Example
 from answerable.reader.explaining.bindings import BEFORE, bindings_of
@@ -45,8 +46,14 @@ from answerable.reader.ranking.choices import (
 )
 from answerable.reader.ranking.dry_run import Run, remembering
 from answerable.reader.ranking.offers import OfferedReadings
-from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers, names_a_column, names_its_quantities
-from answerable.reader.ranking.pooling import Pool, Proposed, is_same, pooled
+from answerable.reader.ranking.plan_checks import (
+    chooses_a_function,
+    covers_cues,
+    dropped_numbers,
+    names_a_column,
+    names_its_quantities,
+)
+from answerable.reader.ranking.pooling import Pool, Proposed, is_brief, is_same, pooled
 from answerable.reader.ranking.rank import CandidateRanking, rank_candidates
 from answerable.reader.reading import Read, Reading, Reply, Unsure
 from answerable.reader.suggestions import suggested
@@ -61,7 +68,10 @@ _MOSTLY = 0.6
 # What is less likely is no real alternative, and would only distract from those that are.
 _WORTH_CHOOSING = 0.02
 _WORTH_OFFERING = 0.15
-_FULL_SENTENCE = 10
+# An answer that the model of pooled answers thinks less likely is not called sure, or not given at all if a word of the
+# question is unknown or if nothing else was left to choose.
+_PROBABLE = 0.45
+_FAIRLY_SURE = 0.6
 _LONG_AGO = timedelta(days=100)
 # High, so that the reader answers at once; below 1, because a form can still misread a question.
 GRAMMAR_CONFIDENCE = 0.97
@@ -86,7 +96,7 @@ class LikelyAnswer(NamedTuple):
     chance: float
     """How likely the user meant it."""
     explained: bool
-    """A proposal gives it, and explains every word."""
+    """A proposal gives it, and explains every word, none by a far-fetched meaning."""
 
 
 class Reader:
@@ -136,7 +146,7 @@ class Reader:
             reply = answered_or_asked(reply, self._unused_content(reply.best, question), self.catalog)
         if not isinstance(reply, Unsure):
             return reply
-        return self._answered_if_alone(self._with_choices(reply, question, run), question)
+        return self._answered_if_alone(self._with_choices(reply, question, run), question, run)
 
     def _unused_content(self, reading: Reading, question: str) -> list[UnusedPhrase]:
         """Content words that have no part in the reading. A follow-up accounts for all of its words."""
@@ -151,8 +161,8 @@ class Reader:
             if token.text in unused and tag in ("O", "VAL", "TAB", "COL") and token.lower not in STOPWORDS
         ]
 
-    def _answered_if_alone(self, reply: Unsure, question: str) -> Reply:
-        """Answers if only one reading is left to choose, and it uses every word of the question."""
+    def _answered_if_alone(self, reply: Unsure, question: str, run: Run | None) -> Reply:
+        """Answers if only one reading is left to choose, it uses every word of the question, and it is likely."""
         if len(reply.readings) != 1 or reply.unknown:
             return reply
         dated = self._linked(question)
@@ -160,7 +170,18 @@ class Reader:
         honoured = covers_cues(only.plan, dated.scene) and not dropped_numbers(only.plan, dated.scene)
         if not honoured or self._unused_content(only, question):
             return reply
-        return answered_alone(only)
+        likely = run is None or self._is_likely(only, self.pool(question, run), run)
+        return answered_alone(only) if likely else reply
+
+    def _is_likely(self, reading: Reading, pool: Pool, run: Run) -> bool:
+        """Whether the user may well have meant the reading, by the rows that it gives. If the dry run tells nothing,
+        nobody knows better."""
+        if not pool.was_run:
+            return True
+        if reading.sql and reading.sql not in pool.rows:
+            pool.rows[reading.sql] = run([compiled(reading.plan, self.catalog)])[0]
+        same = (one.chance for one in self._by_likelihood(pool) if is_same(pool, one.reading, reading))
+        return max(same, default=0.0) >= _PROBABLE
 
     def _with_choices(self, reply: Unsure, question: str, run: Run | None) -> Unsure:
         """The few readings that are worth asking about, each with what it would answer."""
@@ -192,15 +213,27 @@ class Reader:
         understood = not (unknown.serious or dropped) and covers_cues(readings[0].plan, scene)
         if force or (understood and readings[0].confidence >= self.weights.threshold):
             best, *others = readings
-            if unknown.unknown:
+            probable = force or self._is_probable(readings, question, scene, unknown, run)
+            if unknown.unknown or not probable:
                 best = best.model_copy(update={"confidence": min(best.confidence, PARTLY_UNDERSTOOD)})
-            return Read(best=self._with_bindings(best, question, dated), others=tuple(others))
+            if probable or not unknown.unknown:
+                return Read(best=self._with_bindings(best, question, dated), others=tuple(others))
         if grammar is not None:
             best = self._with_bindings(grammar.reading, question, dated, previous, grammar.words)
             # One reading less, because the reading of the grammar is offered as well.
             return Read(best=best, others=tuple(readings[:-1]))
         asked = Unsure(question=unknown.question(), readings=tuple(readings), unknown=unknown.unknown)
         return self._in_own_words(question, unknown, readings, run) or asked
+
+    def _is_probable(
+        self, readings: Sequence[Reading], question: str, scene: Scene, unknown: UnknownWords, run: Run | None
+    ) -> bool:
+        """Whether the best reading of the words as they are is likely for somebody who asks in few words. The models of
+        these readings were fitted on full sentences, and are too sure of the others."""
+        if run is None or not is_brief(scene):
+            return True
+        pool = self._pool(self._linked(question, guessing=True), unknown, readings, run)
+        return self._is_likely(readings[0], pool, run)
 
     def _in_own_words(
         self,
@@ -218,8 +251,9 @@ class Reader:
         proposed = [one.reading for one in pool.proposals]
         if unknown.hopeless and not self._is_plausible(pool, run):
             return None
-        if not unknown.unknown:
-            # Questions that are worded like the data are read best by models that were fitted on such questions.
+        brief = pool.was_run and is_brief(guessed.scene)
+        if not unknown.unknown and not brief:
+            # Sentences that are worded like the data are read best by models that were fitted on such questions.
             second = proposed[:1] if pool.proposals and not pool.proposals[0].left_over else []
             return self._offer(unknown, [*readings[:1], *second, *readings[1:], *proposed]) if readings else None
         if run is None:
@@ -228,13 +262,15 @@ class Reader:
         best = likely[0] if likely else None
         if best is None or (unknown.hopeless and best.chance < _WORTH_OFFERING):
             return None
-        if self._may_answer(best, guessed):
+        if self._may_answer(best, guessed) and (unknown.unknown or not _contradicted(pool, best.reading)):
             confidence = min(best.chance, PARTLY_UNDERSTOOD)
             reading = best.reading.model_copy(update={"confidence": confidence})
             words = frozenset(range(len(guessed.words)))
             reading = self._with_bindings(reading, question, guessed, None, words)
             return Read(best=reading, others=tuple(one.reading for one in likely[1:MAX_READINGS]))
-        asked = _without_periods(unknown, self.schema)
+        if not unknown.unknown:
+            return self._offer(unknown, _distinct([best.reading, *readings, *(one.reading for one in likely[1:])]))
+        asked = _to_blame(unknown, self.schema)
         offer = self._offer(asked, [one.reading for one in likely if one is best or one.chance >= _WORTH_CHOOSING])
         return offer.model_copy(update={"question": asks_what_comes_near(asked)}) if best.explained else offer
 
@@ -281,10 +317,11 @@ class Reader:
 
     def _may_answer(self, best: LikelyAnswer, question: DatedScene) -> bool:
         """Whether the answer is likely and uses every word and number. If every guess stands for the rows themselves,
-        that is not enough."""
+        or if the reader has chosen between a total and an average, that is not enough."""
         plan = best.reading.plan
         explained = best.explained and not dropped_numbers(plan, question.scene)
-        return explained and names_a_column(plan) and best.chance >= load_pool_weights().threshold
+        said = names_a_column(plan) and not chooses_a_function(plan, question.scene)
+        return explained and said and best.chance >= load_pool_weights().threshold
 
     def _everyday(self, question: DatedScene) -> list[Proposed]:
         """Readings of proposals, the likeliest first."""
@@ -435,15 +472,15 @@ def _shown_as_asked(pool: Pool, reading: Reading) -> Reading:
     candidates = sorted(
         (one for one in pool.in_own_words if is_same(pool, one, reading)), key=lambda one: len(one.plan.select)
     )
-    ways = (candidates, proposals) if len(pool.scene.tokens) >= _FULL_SENTENCE else (proposals, candidates)
+    ways = (proposals, candidates) if is_brief(pool.scene) else (candidates, proposals)
     return next((one for way in ways for one in way), reading)
 
 
-def _without_periods(unknown: UnknownWords, schema: Schema) -> UnknownWords:
-    """Days and months are no names that data with dates would need."""
-    if not any(view.temporal for view in schema.columns):
-        return unknown
-    return replace(unknown, unknown=tuple(word for word in unknown.unknown if word.lower() not in PERIODS))
+def _to_blame(unknown: UnknownWords, schema: Schema) -> UnknownWords:
+    """Words that need no name in the data are not to blame: "vs", and days and months of data with dates."""
+    dated = any(view.temporal for view in schema.columns)
+    words = (word for word in unknown.unknown if not (dated and word.lower() in PERIODS))
+    return replace(unknown, unknown=tuple(word for word in words if word.lower() not in COMPARING_WORDS))
 
 
 def _is_date(column: Column) -> bool:
@@ -474,10 +511,20 @@ def _without_dates(unknown: UnknownWords, question: DatedScene) -> UnknownWords:
     return replace(unknown, unknown=others, named=named) if others else unknown
 
 
+def _contradicted(pool: Pool, best: Reading) -> bool:
+    """Whether the models that were fitted on questions worded like the data are fairly sure of another reading."""
+    worded = pool.as_worded[0] if pool.as_worded else None
+    return worded is not None and worded.confidence >= _FAIRLY_SURE and not is_same(pool, worded, best)
+
+
+def _distinct(readings: Sequence[Reading]) -> list[Reading]:
+    return list({one.sql: one for one in readings}.values())
+
+
 def _in_turn(proposed: Sequence[Reading], readings: Sequence[Reading]) -> list[Reading]:
     """The two best proposals, then one of each kind in turn; no query twice."""
     rest = (one for pair in zip_longest(readings, proposed[2:]) for one in pair if one is not None)
-    return list({one.sql: one for one in (*proposed[:2], *rest)}.values())
+    return _distinct([*proposed[:2], *rest])
 
 
 def _rebuilt(

@@ -13,7 +13,7 @@ from answerable.core.context import Principal
 from answerable.core.errors import UserError
 from answerable.core.progress import Progress, no_progress
 from answerable.okta.live import DOCUMENT, SECRET_HEADER, checked_entities, endpoints
-from answerable.okta.reports import REPORTS, Report, report_named
+from answerable.okta.reports import REPORTS, TenantReport, report_named
 from answerable.okta.sync.client import OktaClient
 from answerable.okta.sync.database import SyncKind
 from answerable.okta.sync.run import LOG_DAYS, SyncRecord, history, sync
@@ -81,7 +81,7 @@ class OktaService:
         request = QuestionRequest(f"SQL: {sql}", (source_of_tenant(name),))
         return await self._questions.ask(request, principal)
 
-    def reports(self, principal: Principal) -> Sequence[Report]:
+    def reports(self, principal: Principal) -> Sequence[TenantReport]:
         """Every report, with its inputs. They are the same for everybody."""
         del principal
         return tuple(REPORTS.values())

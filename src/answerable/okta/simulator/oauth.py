@@ -88,7 +88,7 @@ class TokenEndpoint:
 
 
 def _issuer(assertion: str) -> str:
-    """Whose assertion it claims to be, before its signature is checked."""
+    """The issuer that the assertion names, before its signature is checked."""
     from base64 import urlsafe_b64decode
 
     try:

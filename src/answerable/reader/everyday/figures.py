@@ -84,7 +84,9 @@ def _measures(
         far = reach(schema, base.table, view.id)
         if far is None or far > _FAR:
             continue
-        chance = request.options.best(Element("column", view.id), places)
+        element = Element("column", view.id)
+        free = [place for place in places if not _is_condition(request, base, place, element)]
+        chance = request.options.best(element, free)
         if chance > 0.0:
             found.append((view, chance, log(chance) - EACH_JOIN * far))
         elif view.table == base.table and adds_up(view):
@@ -94,6 +96,12 @@ def _measures(
     # Of several amounts, the one that the others are parts of is meant.
     found.sort(key=lambda one: (-one[2], not is_whole(one[0])))
     return [(view, chance) for view, chance, _ in found[: _MOST_OPTIONS + 1]]
+
+
+def _is_condition(request: EverydayRequest, base: Proposal, place: int, element: Element) -> bool:
+    """Whether the word chooses rows rather than naming the column: *foggy* days are no precipitation."""
+    values = (one for one in base.uses if one.kind in ("value", "part"))
+    return any(request.options.chance(place, one) >= request.options.chance(place, element) for one in values)
 
 
 def with_measure(request: EverydayRequest, base: Proposal, view: ColumnView, chance: float) -> Proposal:
@@ -158,6 +166,21 @@ def figures_of_groups(request: EverydayRequest, base: Proposal) -> Iterator[Prop
                 figure = Aggregate.model_validate({"function": function, "of": of})
                 yield replace(one, select=(*one.select, figure), weight=one.weight - (0.7 if unlikely else 0.0))
     yield replace(base, select=(*base.select, _COUNT_ROWS))
+    yield from _different_ones(request, base)
+
+
+def _different_ones(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
+    """Hives of each breed, where every hive has many rows: its different ones are counted."""
+    schema = request.question.schema
+    options = {} if request.subject is None else request.options.by_place[request.subject]
+    for element, chance in options.items():
+        view = schema.columns[element.id] if element.kind == "column" and chance >= _NAMED else None
+        if view is None or view.table != base.table or view.numeric or view.source.unique:
+            continue
+        of = column_ref(schema, view.id)
+        if of not in base.group:
+            figure = Aggregate(function="count", of=of, distinct=True)
+            yield replace(base, select=(*base.select, figure), uses=base.uses | {element})
 
 
 def two_figures(request: EverydayRequest, base: Proposal, function: str) -> Iterator[Proposal]:

@@ -7,20 +7,19 @@ from typing import Literal
 from answerable.reader.everyday.word_options import WordOptions
 from answerable.reader.grammar.dated_scene import DatedScene
 from answerable.reader.linking.cues import EXTREMES, Cue
-from answerable.reader.linking.everyday_words import CONNECTING_VERBS
+from answerable.reader.linking.everyday_words import CONNECTING_VERBS, TYPICAL
 from answerable.reader.linking.scene import comparison_at
 from answerable.reader.linking.units import SCALES
 
 Asked = Literal["rows", "count", "sum", "avg", "median", "share", "gap"]
 Places = tuple[int, ...]
 
-_COMPARING_WORDS = frozenset({"vs", "vs.", "versus", "against", "compared", "compare", "than"})
+COMPARING_WORDS = frozenset({"vs", "vs.", "versus", "against", "compared", "compare", "than"})
 _UNITS_OF_TIME = {"day": "day", "days": "day", "month": "month", "months": "month", "year": "year", "years": "year"}
 _TREND_WORDS = frozenset(
     {"trend", "changed", "change", "changing", "getting", "going", "developed", "over", "grown", "growing", "evolve"}
 )
 _GAPS = frozenset({"gap", "difference", "swing", "spread", "range"})
-_TYPICAL = frozenset({"usually", "typical", "typically", "normally", "usual"})
 _FIRST = frozenset({"first", "order"})
 _BEFORE_LIMITS = (["which"], ["what"], ["the"], ["our"], ["name"])
 # How far from a number the word may stand that says what is compared.
@@ -97,7 +96,7 @@ def request_of(question: DatedScene, options: WordOptions) -> EverydayRequest:
         ranking=_ranking(question, options),
         negated=negated,
         negated_values=negated_values,
-        compares=not words.isdisjoint(_COMPARING_WORDS)
+        compares=not words.isdisjoint(COMPARING_WORDS)
         or (question.words[-2:-1] == ["each"] or question.words[-1:] == ["each"])
         or (question.cue("EITHER") is not None and bool(words & {"more", "less", "better", "bigger", "who", "which"})),
         unit=_unit_asked_for(question),
@@ -120,7 +119,7 @@ def _asked(question: DatedScene) -> Asked:
         return "share"
     if not words.isdisjoint(_GAPS) and question.cue("MAX") and (question.cue("MIN") or question.cue("BETWEEN")):
         return "gap"
-    if question.cue("AVG") or not words.isdisjoint(_TYPICAL):
+    if question.cue("AVG") or not words.isdisjoint(TYPICAL):
         return "avg"
     if "median" in words:
         return "median"

@@ -3,7 +3,7 @@
 from math import log
 from typing import NamedTuple
 
-from answerable.query.plan import QueryPlan
+from answerable.query.plan import Aggregate, QueryPlan
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.proposals import proposals
 from answerable.reader.everyday.request import EverydayRequest, request_of
@@ -12,9 +12,13 @@ from answerable.reader.grammar.dated_scene import DatedScene
 from answerable.reader.linking.everyday_words import PERSON_WORDS
 from answerable.reader.plans.joins import NoPath
 
+_COUNT_ROWS = Aggregate(function="count")
 # The noun that a question is about may be a name for the rows that the data does not know: "games" of `vgsales`.
 _THE_ROWS = 0.15
 _THE_ONLY_ROWS = 0.45
+_THE_ROWS_COUNTED = 0.6
+# From here on a word names a column or value by more than a far-fetched meaning.
+_NAMED = 0.5
 _MOST_PLANS = 8
 _EACH_TABLE = 0.25
 
@@ -45,7 +49,9 @@ def everyday_plans(question: DatedScene) -> list[WeighedPlan]:
         except NoPath:
             continue
         chances = [
-            _explained(request, proposal, place) for place in request.content if not _is_the_rows(request, place)
+            _explained(request, proposal, place)
+            for place in request.content
+            if not (_is_the_rows(request, place) or _is_what_is_counted(request, proposal, place))
         ]
         left_over = chances.count(0.0)
         explained = 1.0 - left_over / max(1, len(chances))
@@ -69,8 +75,23 @@ def _says_nothing(request: EverydayRequest) -> bool:
 
 
 def _is_the_rows(request: EverydayRequest, place: int) -> bool:
-    """In a single table, the noun of the question is its rows, whatever they are called."""
-    return place == request.subject and len(request.question.schema.tables) == 1
+    """In a single table, the noun of the question is its rows, whatever they are called. What is averaged or added up
+    is no row: the average *high*."""
+    schema = request.question.schema
+    if place != request.subject or len(schema.tables) > 1:
+        return False
+    return request.asked in ("rows", "count", "share", "gap") or not any(
+        element.kind == "column" and schema.columns[element.id].numeric for element in request.options.by_place[place]
+    )
+
+
+def _is_what_is_counted(request: EverydayRequest, proposal: Proposal, place: int) -> bool:
+    """ "The island with the most birds": where the rows of a single table are counted, the noun after "most" or "how
+    many" is the rows, unless it names something else."""
+    if len(request.question.schema.tables) > 1 or _COUNT_ROWS not in proposal.select:
+        return False
+    named = max(request.options.by_place[place].values(), default=0.0)
+    return named < _NAMED and any(cue.end == place for cue in request.question.cues("MOST", "LEAST", "COUNT"))
 
 
 def _weight(request: EverydayRequest, proposal: Proposal) -> float:
@@ -82,6 +103,8 @@ def _weight(request: EverydayRequest, proposal: Proposal) -> float:
 
 def _chance(request: EverydayRequest, proposal: Proposal, place: int) -> float:
     least = request.options.left_over(place)
+    if _is_what_is_counted(request, proposal, place):
+        return _THE_ROWS_COUNTED
     if place == request.subject:
         least = max(least, _THE_ONLY_ROWS if _is_the_rows(request, place) else _THE_ROWS)
     return max(_explained(request, proposal, place), least)

@@ -6,6 +6,7 @@ from answerable.core.words import stem
 from answerable.query.plan import ColumnRef, Expr
 from answerable.reader.grammar.clause_parts import Words
 from answerable.reader.grammar.dated_scene import DatedScene, places_of
+from answerable.reader.grammar.selling import verb_of_sale
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.schema import ColumnView, Edge, Schema, names_of_rows
@@ -14,6 +15,7 @@ from answerable.reader.plans.joins import distance
 
 # More different codes than that are rather ids than kinds.
 _MANY_KINDS = 50
+_GOODS = frozenset(map(stem, ("product", "item", "article", "good", "goods")))
 # A number with fewer values is a group of rows: students per grade.
 FEWEST_QUANTITIES = 5
 
@@ -165,6 +167,23 @@ def _is_date(question: DatedScene, dimension: Dimension) -> bool:
     """Who *bought* the most: the verb may be the name of a date, but nobody asks for the best one."""
     columns = [question.schema.column_of(e.table, e.column) for e in dimension.shown if isinstance(e, ColumnRef)]
     return any(column is not None and question.schema.columns[column].temporal for column in columns)
+
+
+def goods_sold(question: DatedScene, table: int) -> Dimension | None:
+    """*What* did we sell the most of: the goods, if a single table has their names and is joined to the sales."""
+    schema = question.schema
+    if question.words[:1] != ["what"] or verb_of_sale(question.words) is None:
+        return None
+    goods = [
+        view.id
+        for view in schema.tables
+        if not _GOODS.isdisjoint(map(stem, view.words))
+        and distance(schema, table, view.id) is not None
+        and view.display is not None
+        and schema.columns[view.display].source.type == "text"
+        and not schema.columns[view.display].looks_like_id
+    ]
+    return table_dimension(question, Mention("table", goods[0], 0, 1, 1.0)) if len(goods) == 1 else None
 
 
 def people_by_verb(question: DatedScene, table: int) -> Dimension | None:

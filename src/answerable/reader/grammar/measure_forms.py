@@ -20,7 +20,14 @@ from answerable.reader.grammar.calculations import Calculation, calculation
 from answerable.reader.grammar.clause_parts import Conditions, Words
 from answerable.reader.grammar.conditions import limit, number_conditions, value_conditions
 from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
-from answerable.reader.grammar.dimensions import Dimension, dimensions, people_by_verb, per_quantity, ranked_dimension
+from answerable.reader.grammar.dimensions import (
+    Dimension,
+    dimensions,
+    goods_sold,
+    people_by_verb,
+    per_quantity,
+    ranked_dimension,
+)
 from answerable.reader.grammar.measure_expressions import is_money, restricted, written_out
 from answerable.reader.grammar.periods import DateBounds, date_column, time_bucket, time_conditions, within
 from answerable.reader.grammar.scale_columns import scale_column
@@ -124,7 +131,7 @@ def top(question: DatedScene) -> Parse | None:
     by = [c for c in question.cues("BY") if ranked is not None and 0 <= ranked.start - c.end <= 1]
     words = main.words | places_of([cue, *by])
     target = _ranked_periods(question, main.table) or ranked_dimension(question, main.table, words)
-    target = target or people_by_verb(question, main.table)
+    target = target or people_by_verb(question, main.table) or goods_sold(question, main.table)
     times = time_conditions(question, main.table)
     if target is None or times is None:
         return None

@@ -16,7 +16,8 @@ earning earnings proceeds fee fees charge charges bill takings tip donation quan
 stock inventory passenger passengers visitor visitors visit visits view views click clicks hour hours minute minutes
 distance call calls attendance audience rainfall precipitation goal goals point points win wins loss losses vote votes
 medal medals killed death deaths injured balance employee employees rental rentals ride rides casual registered download
-downloads order orders population enrollment
+downloads order orders population enrollment paid spent earned kg tonne tonnes ton tons litre litres liter liters kwh
+mwh
 """
 _AMOUNTS = frozenset(_AMOUNT_WORDS.split())
 _WHOLES = frozenset({"total", "global", "overall", "all", "count", "worldwide", "grand"})

@@ -49,6 +49,8 @@ _NAMES: dict[str, str] = {
     "boss": "manager supervisor head boss",
     "gift": "donation endowment gift donor donator",
     "distance": "distance mileage mile kilometer length",
+    "highest": "max maximum high peak",
+    "lowest": "min minimum low",
 }
 """For each class, words of the names that columns and tables of the class have."""
 
@@ -99,6 +101,8 @@ _WORDS: dict[str, str] = {
     "boss": "boss bosses manager managers supervisor leads",
     "gift": "donated donation donations donor donors gift gifts gave",
     "distance": "far farther farthest furthest distance near nearest miles",
+    "highest": "high highs peak peaks",
+    "lowest": "low lows",
 }
 """For each class, the everyday words that ask for it."""
 
@@ -116,6 +120,9 @@ visited
 CONNECTING_VERBS = frozenset(_CONNECTING.split())
 """Verbs that say no more than that two things belong together: stations where no train *stops*."""
 
+TYPICAL = frozenset({"usually", "typical", "typically", "normally", "usual"})
+"""Words that ask for an average."""
+
 ASKING_FOR_PEOPLE = frozenset({"who", "who's", "whos", "whose", "anyone", "anybody", "people"})
 """First words of questions whose answer is the names of people."""
 
@@ -129,7 +136,8 @@ break breaks broken split down up out off over back far anything something nothi
 minus half double twice once again ever yet still even only please thanks thank hello hi hey ok okay whats thats
 us them theirs ours mine earth higher lower highest lowest most least more less fewer fewest first last next previous
 better worse worst best top bottom biggest largest smallest greatest change changed changing going goes went come comes
-came happen happened year years month months day days date dates time times each every per number numbers count counts
+came happen happened counted recorded observed seen year years month months day days date dates time times each every
+per number numbers count counts
 """
 _NO_LINK = frozenset(_EMPTY.split()) | STOPWORDS | GENERIC
 
@@ -186,5 +194,5 @@ def _nations() -> dict[str, tuple[str, ...]]:
 
 
 def nations_of(word: str) -> tuple[str, ...]:
-    """The countries that a word such as "Norwegian" or "US" stands for, as data may spell them."""
-    return _nations().get(word, ())
+    """The countries that a word such as "Norwegian", "Norwegians" or "US" stands for, as data may spell them."""
+    return _nations().get(word) or _nations().get(word.removesuffix("s") if len(word) > 4 else word, ())

@@ -45,6 +45,8 @@ _ALIKE = 0.7
 _SAID_ANYWHERE = frozenset({"here", "there", "now", "please", "currently", "overall", "altogether", "exactly"})
 """Words that change nothing."""
 _GROUPING = frozenset({"by", "per", "each"})
+_EACH = frozenset({"each", "every"})
+"""Words that ask for groups, and never for an order alone."""
 _ADDED_UP = frozenset({"sum", "avg", "median", "stddev"})
 
 
@@ -118,7 +120,10 @@ def sensible(readings: Sequence[Reading], words: Sequence[str], catalog: Catalog
     found = list(distinct.values())
     if not _ignores_the_condition(found[0].plan):
         found = [reading for reading in found if not _ignores_the_condition(reading.plan)]
-    first, *rest = [reading for reading in found if not _ignores_the_groups(reading.plan, words)] or found
+    found = [reading for reading in found if not _ignores_the_groups(reading.plan, words)] or found
+    if not _EACH.isdisjoint(words):
+        found = [reading for reading in found if reading.plan.group_by] or found
+    first, *rest = found
     # Things are mostly asked for by their names.
     return (first, *sorted(rest, key=lambda reading: not _shows_names(reading.plan, catalog)))
 

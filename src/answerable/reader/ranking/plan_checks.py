@@ -21,12 +21,15 @@ from answerable.query.plan import (
     QueryPlan,
     TextMatch,
 )
+from answerable.reader.linking.column_kinds import adds_up, is_level
+from answerable.reader.linking.everyday_words import TYPICAL
 from answerable.reader.linking.scene import Scene
 from answerable.reader.linking.schema import SchemaElement
 
 _DIGITS = re.compile(r"\d+")
 _SAID = 0.45
 """How much of a name must be said, at least."""
+_FUNCTIONS = frozenset({"AVG", "SUM", "MUCH"})
 _EXTREMES = frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE"})
 
 
@@ -162,6 +165,34 @@ def _constants(part: object) -> Iterator[object]:
             yield from (part.limit, part.offset)
     for inner in _inside(part):
         yield from _constants(inner)
+
+
+def chooses_a_function(plan: QueryPlan, scene: Scene) -> bool:
+    """Whether the reader has chosen between a total, an average and the highest value of a column that may be taken in
+    either way: "weight by quality". Amounts are added up, and levels such as prices are averaged, unless said."""
+    if not _FUNCTIONS.isdisjoint(scene.cue_tags) or not TYPICAL.isdisjoint(scene.words):
+        return False
+    ranked = {item.expr for item in plan.order_by}
+    return any(
+        _is_free_choice(expr, expr in ranked, scene)
+        for expr in (*(item.expr for item in plan.select), *ranked)
+        if isinstance(expr, Aggregate)
+    )
+
+
+def _is_free_choice(figure: Aggregate, ranked: bool, scene: Scene) -> bool:
+    if figure.function not in ("sum", "avg", "max", "min") or not isinstance(figure.of, ColumnRef):
+        return False
+    column = scene.schema.column_of(figure.of.table, figure.of.column)
+    if column is None:
+        return False
+    view = scene.schema.columns[column]
+    match figure.function:
+        case "sum":
+            return not adds_up(view)
+        case "avg":
+            return not is_level(view)
+    return ranked
 
 
 def names_a_column(plan: QueryPlan) -> bool:

@@ -19,10 +19,12 @@ from answerable.reader.ranking.dry_run import Rows
 from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers, names_a_column
 from answerable.reader.reading import Reading
 
-# The rank of an answer in a list that does not have it.
-_ABSENT = 9.0
+# From so many words and marks on, a question is a full sentence that says what it wants to see.
+_FULL_SENTENCE = 10
 # A word that names one of two words of a column, or is less near to it in meaning, may as well mean another.
 _WELL_EXPLAINED = 0.5
+# The rank of an answer in a list that does not have it.
+_ABSENT = 9.0
 
 
 class Proposed(NamedTuple):
@@ -38,11 +40,6 @@ class Proposed(NamedTuple):
     weakest: float
     """How well the word is explained that is explained worst."""
 
-    @property
-    def fully_explained(self) -> bool:
-        """Whether each word has a part in it, and none by a far-fetched meaning."""
-        return self.weakest >= _WELL_EXPLAINED
-
 
 @dataclass(frozen=True, slots=True)
 class Pool:
@@ -56,6 +53,11 @@ class Pool:
     as_worded: Sequence[Reading]
     """Fitted candidates of the words as they are."""
     rows: dict[str, Rows | None]
+
+    @property
+    def was_run(self) -> bool:
+        """Whether the dry run told anything."""
+        return any(rows is not None for rows in self.rows.values())
 
 
 class ReadBy(NamedTuple):
@@ -134,7 +136,7 @@ class PooledAnswer(NamedTuple):
     reading: Reading
     vector: Vector
     explained: bool
-    """A proposal gives it, and explains every word."""
+    """A proposal gives it, and explains every word, none by a far-fetched meaning."""
 
 
 def pooled(pool: Pool) -> list[PooledAnswer]:
@@ -151,6 +153,11 @@ def pooled(pool: Pool) -> list[PooledAnswer]:
             answers.append(reading)
     question = _question_facts(pool)
     return [_answer(pool, reading, question) for reading in answers]
+
+
+def is_brief(scene: Scene) -> bool:
+    """Whether the question is of few words, as people type them who leave to the reader what they do not say."""
+    return len(scene.tokens) < _FULL_SENTENCE
 
 
 def is_same(pool: Pool, one: Reading, other: Reading) -> bool:
@@ -195,7 +202,7 @@ def _answer(pool: Pool, reading: Reading, question: QuestionFacts) -> PooledAnsw
         shown_as_proposal=float(best is not None),
     )
     vector = [*read_by, *_row_facts(rows), *_plan_facts(pool.scene, reading.plan), *question]
-    return PooledAnswer(reading, vector, best is not None and best[1].fully_explained)
+    return PooledAnswer(reading, vector, best is not None and best[1].weakest >= _WELL_EXPLAINED)
 
 
 def _rank(pool: Pool, answer: Reading, readings: Sequence[Reading]) -> float:
