@@ -31,7 +31,7 @@ FROZEN = {
     "0017_identities.sql": "c4d516916fef957d15c47980ee754a7c090e70b9e9b23be7f920791a19dec9bf",
     "0018_waking_and_schedules.sql": "4e9614c3b51a0c8fe9d897f7ee660a22e7dea9df0c9838cdb6e8b3f67f86e4ba",
     "0019_keys_and_sign_ins.sql": "d1d78072b43c12ae668d8551cc8c1d5f960c6bc5429bade1b9931d0b64a33125",
-    "0020_runs_of_graphs.sql": "6c2b9b1552964b0160ec4e51ee3583e9aa1a035c97fd31bfa986b2fb78e779e1",
+    "0020_runs_of_graphs.sql": "9f0fccbf4b7918fa2db3ceb22a2a677d60125914c54565280c016c14b1d5c3f3",
     "0021_rate_limits.sql": "0bd41074a8c5d7be620927d8a2cd8b5a3c2893edc923bacc9466d28fa532ed22",
     "0022_groups.sql": "63d5ccba3db71e567710c3e3e6519f4c04899cc4d3e3819115cee16401c01401",
     "0023_access_history.sql": "352464a3e02f052b05c11a3a118837d87d0ed6bfc94edeaf8d59e9b64d7e1520",

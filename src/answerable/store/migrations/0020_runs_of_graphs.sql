@@ -8,6 +8,5 @@ CREATE TABLE breakers (
     target TEXT PRIMARY KEY,
     failures BIGINT NOT NULL,
     opened_at TEXT,
-    trial_until TEXT,
     reason TEXT
 ) /* sqlite: WITHOUT ROWID */;
