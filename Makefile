@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes are started, and each would compile the package for itself
 
-.PHONY: faults setup page page-types library-types screenshots tour run test test-fast test-llm test-sandboxes test-docker check mutants bench train lock clean
+.PHONY: faults soak setup page page-types library-types screenshots tour run test test-fast test-llm test-sandboxes test-docker check mutants bench train lock clean
 
 setup: $(VENV)/.runtime $(if $(ANALYSIS),$(VENV)/.analysis)  ## Makes .venv with what Answerable needs to run; ANALYSIS=1 adds the libraries of statistics.
 
@@ -44,6 +44,9 @@ test-fast: $(VENV)/.dev  ## Runs the units and one scenario for each seam: in ab
 
 faults: $(VENV)/.dev  ## Harms servers under load (kills, outages, full disks, …) and counts what is lost, doubled, stuck, orphaned.
 	$(BIN)/python -m faults $(ARGS)
+
+soak: $(VENV)/.dev  ## Carries out 10,000 short runs of a graph on three workers and PostgreSQL, and kills workers meanwhile.
+	$(BIN)/python -m faults.runs_soak $(ARGS)
 
 test-sandboxes: $(VENV)/.dev  ## Judges every way of isolation that this machine has, not only the usual ones.
 	ANSWERABLE_TEST_EVERY_WAY=1 $(BIN)/python -m pytest tests/conformance/test_sandboxes.py tests/conformance/test_sandbox_ends.py tests/faults/escapes $(ARGS)

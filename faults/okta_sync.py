@@ -1,4 +1,4 @@
-"""`python -m faults.okta_sync [--users N]`: kills a sync of Okta with -9 at each of its requests, one after the other.
+"""`python -m faults.okta_sync [--users N] [--every N]`: kills a sync of Okta with -9 at each of its requests.
 
 After each kill the sync is run to its end, and what it copied is compared with the tenant. Prints how many rows were
 lost or doubled, and exits with 1 if any was.
@@ -29,6 +29,8 @@ from answerable.okta.sync.credentials import ApiToken
 from answerable.okta.sync.database import PUBLISHED
 from answerable.okta.sync.run import sync
 
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["answerable.okta.sync.run", "answerable.okta.simulator.server"])
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
@@ -45,7 +47,7 @@ def synced(folder: Path, url: str) -> None:
 
 def differences(folder: Path, tenant: Tenant) -> tuple[int, int]:
     """Rows that were lost, and rows that are there twice or should not be."""
-    expected = {
+    expected: dict[str, Counter[Any]] = {
         "SELECT id FROM users": Counter((user["id"],) for user in tenant.users),
         "SELECT id FROM groups": Counter((group["id"],) for group in tenant.groups),
         "SELECT id FROM applications": Counter((app["id"],) for app in tenant.apps),
@@ -77,7 +79,7 @@ def killed_at(number: int, users: int) -> tuple[bool, int, int]:
         return None
 
     with tempfile.TemporaryDirectory() as folder, served(Simulator(tenant, fault=kill)) as url:
-        child.append(multiprocessing.get_context("forkserver").Process(target=synced, args=(Path(folder), url)))
+        child.append(PROCESSES.Process(target=synced, args=(Path(folder), url)))
         child[0].start()
         child[0].join(120)
         if child[0].exitcode not in (0, -signal.SIGKILL):
@@ -91,15 +93,17 @@ def killed_at(number: int, users: int) -> tuple[bool, int, int]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m faults.okta_sync")
     parser.add_argument("--users", type=int, default=10)
-    users = parser.parse_args().users
+    parser.add_argument("--every", type=int, default=1, help="kill at every Nth request only")
+    options = parser.parse_args()
     kills = lost = doubled = 0
     while True:
-        killed, missing, twice = killed_at(kills + 1, users)
+        killed, missing, twice = killed_at(1 + kills * options.every, options.users)
         lost, doubled = lost + missing, doubled + twice
         if not killed:
             break
         kills += 1
-    print(f"killed at each of {kills} requests; lost {lost}, doubled {doubled}")
+        print(f"killed {kills} times: lost {lost}, doubled {doubled}", flush=True)
+    print(f"killed {kills} times; lost {lost}, doubled {doubled}")
     return 1 if lost or doubled else 0
 
 

@@ -161,7 +161,8 @@ async def open_service(
         hidden=hidden,
         subscribers=dict.fromkeys(("run.finished", "run.failed", "run.cancelled"), (log_run_end,)),
     )
-    signals.send = service.graphs.emit
+    # looked up when an event is sent: most runs need nothing of drawn graphs
+    signals.send = lambda event, data, context: service.graphs.emit(event, data, context)
     try:
         if sources.access(HOME_TENANT).is_on:
             await service.identity.refresh(HOME_TENANT)

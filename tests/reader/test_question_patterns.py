@@ -97,3 +97,8 @@ def test_patterns_are_not_offered_as_questions(shop: Catalog, values: ValueLooku
     reader = Reader(shop.model_copy(update={"questions": tuple(QUESTIONS)}), values, today=today)
     offered: Sequence[str] = reader.learned_like("who stopped buying in town", 5)
     assert not any("{" in text for text in offered)
+
+
+def test_a_very_long_question_is_not_searched_for_values(ask: Callable[[str], str | None]) -> None:
+    """Every word could be one of the pattern, so each pair of phrases would be looked up."""
+    assert ask(f"Who lives in either Berlin or Paris {'lives in either or ' * 300}?") is None

@@ -579,6 +579,7 @@ def test_threads_are_named_pinned_found_and_deleted(server: Any, visit: Visit) -
 
 VIEWS = {
     "sources/demo/orders": (".cols tbody tr", ".samp td"),
+    "graphs": (".gnode", ".gside .editor"),
     "runs": (".runs tbody tr", ".wr"),
     "evals/demo": (".cases tbody tr",),
     "settings": (".usage", "[aria-label=Sandboxes] tbody tr", "[aria-label=Retention] dd", "text=Every route"),

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Literal
 
 from answerable.answers.answer import Answer, Choice, Kind, Provenance, StepRecord, Usage
-from answerable.answers.arranged import markdown_table, requested_spec
 from answerable.answers.chart import chart
 from answerable.answers.chart_request import chart_request, in_form
 from answerable.answers.checking.claims import CheckedText, check_claims
@@ -55,7 +54,10 @@ def present(
     provenance = provenance or Provenance()
     sample = _sample(result_rows, rows, result.row_count)
     spec = headed(format_spec(result.columns, sample, plan, units, quantities), headers or {})
-    spec = requested_spec(spec, requested, path) if requested is not None else spec
+    if requested is not None:
+        from answerable.answers.arranged import requested_spec  # loads polars, which a plain answer does without
+
+        spec = requested_spec(spec, requested, path)
     # A chart that a program drew comes first: ours is only a guess at what is wanted.
     heads = {column.column: column.header for column in spec.columns}
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units, heads=heads)
@@ -83,6 +85,8 @@ def present(
     # The check may leave out every sentence. The number of rows is always true.
     text = checked.text or counted(result.row_count, None)
     if spec.markdown:  # after the sentences, so that links to places in them stay right
+        from answerable.answers.arranged import markdown_table
+
         text = f"{text}\n\n{markdown_table(spec, rows, result.row_count)}"
     wants_chart = requested is not None and requested.chart is not None and picture is not None
     return Answer(

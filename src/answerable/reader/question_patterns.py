@@ -21,6 +21,8 @@ Frame = Callable[[str], frozenset[str]]
 """The content words of a text, one word for all synonyms of a thing."""
 
 _LONGEST_VALUE = 6
+_LONGEST_QUESTION = 40
+"""In words. The ways to take values out of a question grow with the square of its length, and no pattern is so long."""
 _MARKS = " \t\n?!.,;:\"'“”‘’()"
 _SURE = 0.9
 """Least score of a value: whole names and slips of the pen, never parts of names."""
@@ -68,7 +70,7 @@ class QuestionPattern:
         self, question: str, dates: Sequence[DateSpan], values: ValueLookup, today: date
     ) -> FilledPattern | None:
         """None if the question says anything else than this pattern does."""
-        if not self.content <= self._frame(question):
+        if len(question.split()) > _LONGEST_QUESTION or not self.content <= self._frame(question):
             return None
         rest = question
         shown: dict[str, str] = {}

@@ -181,14 +181,19 @@ class SqlRuns:
     async def claim(self, record: RunRecord, *, most_of_tenant: int | None = None) -> Lease | None:
         """Checks in the same transaction that the run is still abandoned: its owner may have been late, not dead."""
         claim = f"{_CLAIM_RUN} AND {_ADOPTABLE} AND {self._abandoned} AND {_HAS_ROOM}"
-        parameters = [self._leases.owner, record.run, record.token, time_text(self._clock.now())]
+        parameters: tuple[str | int, ...] = (
+            self._leases.owner,
+            record.run,
+            record.token,
+            time_text(self._clock.now()),
+        )
         if most_of_tenant is not None:
-            claim, parameters = f"{claim} AND {_OF_TENANT} < ?", [*parameters, most_of_tenant]
+            claim, parameters = f"{claim} AND {_OF_TENANT} < ?", (*parameters, most_of_tenant)
         counted = record.at_once is not None or most_of_tenant is not None
         lock = self._database.lock if counted else None
         # Two that count at the same time would both find room for one.
         first: list[Statement] = [(lock, (f"runs of {record.principal.tenant}",))] if lock else []
-        *_, changed = await self._database.write(*first, self._leases.renewal(), (claim, tuple(parameters)))
+        *_, changed = await self._database.write(*first, self._leases.renewal(), (claim, parameters))
         lease = Lease(record.run, record.token + 1) if changed else await self._owned_unknowingly(record.run)
         if lease is not None:
             self._leases.hold(lease)

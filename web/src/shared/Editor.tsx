@@ -73,6 +73,7 @@ export default function Editor({ text, language, label, onChange, onSubmit }: Pr
           lineNumbers(),
           history(),
           drawSelection(),
+          EditorView.lineWrapping,
           isKnownLanguage(language) ? LANGUAGES[language]() : [],
           COLOURS,
           LOOK,
@@ -84,6 +85,7 @@ export default function Editor({ text, language, label, onChange, onSubmit }: Pr
         ],
       }),
     });
+    view.scrollDOM.tabIndex = 0; // long text can be scrolled by keys, too
     return () => view.destroy();
   }, [text, language, label]);
   return <div className="editor" ref={holder} />;

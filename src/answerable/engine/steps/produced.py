@@ -51,8 +51,13 @@ class Produced(Frozen):
 
 
 def produced_before(inputs: Mapping[NodeId, Json]) -> dict[NodeId, Produced]:
-    """The outputs of earlier steps by id, without the steps that failed or were not taken."""
-    return {node: Produced.model_validate(output) for node, output in inputs.items() if output}
+    """The rows of earlier steps by id, without the steps that failed or were not taken. In a drawn graph the inputs and
+    values of other nodes stand beside them."""
+    return {node: Produced.model_validate(output) for node, output in inputs.items() if _has_rows(output)}
+
+
+def _has_rows(output: Json) -> bool:
+    return isinstance(output, dict) and "frame" in output and "code" in output
 
 
 def missing_before(inputs: Mapping[NodeId, Json]) -> tuple[NodeId, ...]:
