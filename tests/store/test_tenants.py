@@ -38,7 +38,6 @@ ACROSS: tuple[tuple[str, str, str], ...] = (
     ("runs", "UPDATE run_requests SET taken_at = ?", LEASE),
     ("runs", "FROM runs WHERE … ORDER BY position DESC", AT_RUN_TIME),
     ("runs", "SELECT count(*) FROM runs WHERE …", AT_RUN_TIME),
-    ("runs", "FROM runs WHERE finished_at IS NULL AND", LEASE),
     ("runs", "SELECT tenant_id, user_id FROM runs WHERE run_id = ?", LEASE),
     ("runs", "SELECT 1 FROM runs WHERE run_id = ?", "says whether an id is free in the whole store"),
     ("schedules", "FROM schedules WHERE next_at <= ?", "the process starts what is due, for all tenants"),

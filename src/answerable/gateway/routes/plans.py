@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from pydantic import Field
 
-from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf
+from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf, within
 from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.routes.runs import RunAccepted
@@ -11,7 +11,7 @@ from answerable.gateway.wire import API, Wire
 from answerable.query.changes import Change
 from answerable.service.plan_parts import PlanParts
 
-router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute, dependencies=[within("ask")])
 
 
 class PlanChanges(Wire):
