@@ -488,7 +488,7 @@ class GraphVerbs(Protocol):
 
     def new(self, name: str, *, template: str, source: str | None = None, tags: Sequence[str] = ...) -> GraphDocument:
         """Stores a ready-made graph under a name of its own. `source`: what it reads instead of its example data. A
-        graph of that name is not overwritten."""
+        graph of that name is not overwritten; the same one is returned."""
         ...
 
     def list(self, *, tag: str | None = None) -> Sequence[GraphSummary]:

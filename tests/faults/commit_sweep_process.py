@@ -8,7 +8,7 @@ JSON object, for each tenant, what was acknowledged and what is there.
 """
 
 import asyncio
-import itertools
+import contextlib
 import json
 import os
 import signal
@@ -192,8 +192,8 @@ async def opened(url: str, folder: Path) -> Store:
     return await open_store(url, artifacts=folder / "artifacts", synchronous="normal", lease_seconds=LEASE_SECONDS)
 
 
-def killed(url: str, folder: Path, point: int) -> bool:
-    tenant = f"t{point}"
+def killed(url: str, folder: Path, tenant: str, point: int) -> bool:
+    """Raises `TimeoutError` if the process could not reach the store, as on a machine that stands still for seconds."""
     (folder / tenant).mkdir()
     child = os.fork()
     if child == 0:
@@ -202,9 +202,11 @@ def killed(url: str, folder: Path, point: int) -> bool:
             asyncio.run(live(url, folder, principal_of(tenant), folder / tenant / "diary"))
         except BaseException as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
-            os._exit(1)
+            os._exit(os.EX_TEMPFAIL if "couldn't get a connection" in str(error) else 1)
         os._exit(0)
     _, how = os.waitpid(child, 0)
+    if os.WIFEXITED(how) and os.WEXITSTATUS(how) == os.EX_TEMPFAIL:
+        raise TimeoutError
     assert os.WIFSIGNALED(how) or os.WEXITSTATUS(how) == 0
     return os.WIFSIGNALED(how)
 
@@ -220,11 +222,13 @@ async def prepare(url: str, folder: Path) -> None:
 
 def main(url: str, folder: Path) -> None:
     asyncio.run(prepare(url, folder))
-    tenants = []
-    for point in itertools.count(1):
-        tenants.append(f"t{point}")
-        if not killed(url, folder, point):
-            break
+    tenants: list[str] = []
+    point, was_killed = 1, True
+    while was_killed:
+        tenants.append(f"t{len(tenants)}")
+        with contextlib.suppress(TimeoutError):
+            was_killed = killed(url, folder, tenants[-1], point)
+            point += 1
     seen = asyncio.run(found(url, folder, tenants))
     print(json.dumps({tenant: {"acknowledged": acknowledged(folder, tenant), **seen[tenant]} for tenant in tenants}))
 

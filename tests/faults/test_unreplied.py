@@ -73,6 +73,8 @@ def requests_of(api: httpx.Client) -> dict[str, tuple[str, str, dict[str, Any]]]
         "measure": ("POST", "/evals/mine/runs", {}),
         "sync": ("POST", "/sources/small/sync", {}),
         "rollback": ("POST", "/graphs/small/rollback", {"json": {"version": 1}}),
+        "ready-made": ("POST", "/graphs/ready/from", {"json": {"template": "data-quality"}}),
+        "wrong": ("POST", "/wrong-answers", {"json": {"run_id": other["run_id"], "what": "rows"}}),
     }
 
 
@@ -82,6 +84,7 @@ OF_A_RUN = {
     "/runs",
     "/runs/{run_id}/retry",
     "/runs/{run_id}/fork",
+    "/runs/{run_id}/changes",
     "/graphs/run",
     "/graphs/{name}/runs",
 }
@@ -92,11 +95,17 @@ CHANGE_NOTHING = {
     "/models/check",
     "/agents/{name}/runs",
     "/graphs/validate",
+    "/okta/{name}/reports/{report}",
 }
 ELSEWHERE = {"/runs/{run_id}/approvals", "/events/{name}", "/sources/{name}/learn"}
+ELSEWHERE |= {"/runs/{run_id}/pause", "/runs/{run_id}/resume"}
+ELSEWHERE |= {"/access/undo", "/access/requests", "/access/requests/{request_id}/approve"}
+ELSEWHERE |= {"/access/requests/{request_id}/deny"}
 """See `tests/faults/test_run_processes.py`, and for events, which are decisions, `tests/graphs/test_waiting.py`.
-Learning asks a model: it is not repeated by itself, and names that are there are not added again."""
+Learning asks a model: it is not repeated by itself, and names that are there are not added again. Pausing:
+`tests/graphs/test_pausing.py`. Rules and requests need people who sign in: `tests/identity/test_rules.py`."""
 OF_SECRETS = {"/sign-in", "/sign-out", "/invitations/accept", "/users", "/users/{name}/invitation"}
+OF_SECRETS |= {"/service-users", "/keys", "/keys/{key_id}/rotate"}
 """Their replies hold secrets, and are not stored. Whoever repeats one gets another session or another link."""
 
 
@@ -124,6 +133,7 @@ def test_what_was_carried_out_before_the_server_died_is_not_carried_out_again(pl
     posts = {path.removeprefix("/api/v1") for path, operations in paths.items() if "post" in operations}
     pattern = {
         path: re.sub(r"\{thread_id\}", "{thr}", re.sub(r"\{run_id\}", "{run}", path))
+        .replace("/graphs/{name}/from", "/graphs/ready/from")
         .replace("{name}", "small")
         .replace("{suite}", "mine")
         for path in posts - OF_A_RUN - CHANGE_NOTHING - ELSEWHERE - OF_SECRETS

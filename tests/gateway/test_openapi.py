@@ -26,6 +26,7 @@ TAGS = (
     "threads",
     "agents",
     "graphs",
+    "okta",
 )
 
 MOST_OF_A_SCENARIO = 10

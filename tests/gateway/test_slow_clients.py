@@ -8,9 +8,9 @@ import httpx
 import pytest
 from served_app import serving
 
-from answerable.gateway import middleware
 from answerable.gateway.app import create_app
 from answerable.gateway.connections import BoundedConnection
+from answerable.gateway.middleware import bodies
 from answerable.settings import Settings
 
 HEAD = (
@@ -23,7 +23,7 @@ UPLOAD = b"POST /api/v1/uploads?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1\r\nConten
 async def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
     monkeypatch.setattr(BoundedConnection, "head_seconds", 0.6)
     monkeypatch.setattr(BoundedConnection, "most_per_client", 20)
-    monkeypatch.setattr(middleware, "BODY_SECONDS", 0.6)
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.6)
     async with serving(create_app(Settings(home=tmp_path / "home"))) as port:
         yield port
 

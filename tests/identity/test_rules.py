@@ -26,6 +26,7 @@ async def test_an_edit_of_the_file_is_a_version_and_can_be_undone(service: Servi
     assert "+contact: help@example.com" in diff
     undone = await service.rules.undo(BOSS)
     assert (undone.version, undone.user, path.read_text()) == (3, "boss", first)
+    assert (await service.rules.undo(BOSS, version=1)).version == 3, "a repeated request changes nothing"
     assert await service.rules.diff(BOSS, version=1) == ""
     assert (await service.access.show(LOCAL)).contact == "data@example.com"
     with pytest.raises(NotFoundError):
@@ -57,6 +58,7 @@ async def test_a_request_is_approved_for_some_days_or_denied(service: Service, c
     asked = await service.rules.ask("plans", ANA, reason="Budget round")
     with pytest.raises(RefusedError):
         service.access.require("python", ANA)
+    assert await service.rules.ask("plans", ANA, reason="Budget round") == asked
     assert [each.request_id for each in await service.rules.requests(ANA)] == [asked.request_id]
     assert await service.rules.requests(BO) == []
     with pytest.raises(RefusedError):
@@ -65,6 +67,7 @@ async def test_a_request_is_approved_for_some_days_or_denied(service: Service, c
         await service.rules.approve(asked.request_id, "chief", BOSS)
     approved = await service.rules.approve(asked.request_id, "manager", BOSS, days=2)
     assert (approved.state, approved.decided_by) == ("approved", "boss")
+    assert await service.rules.approve(asked.request_id, "manager", BOSS, days=2) == approved
     service.access.require("python", ANA)
     with pytest.raises(UserError, match="decided already"):
         await service.rules.deny(asked.request_id, BOSS)
@@ -85,8 +88,8 @@ async def test_requests_have_bounds(service: Service) -> None:
     for wanted in ("", "   ", "x" * 2001):
         with pytest.raises(UserError):
             await service.rules.ask(wanted, ANA)
-    for _ in range(20):
-        await service.rules.ask("plans", ANA)
+    for number in range(20):
+        await service.rules.ask(f"plans {number}", ANA)
     with pytest.raises(UserError, match="open already"):
         await service.rules.ask("plans", ANA)
     with pytest.raises(UserError, match="everything already"):

@@ -157,7 +157,7 @@ async def test_without_configuration_nobody_signs_in_and_everything_works(settin
     (settings.home / "access.yaml").unlink()
     async with site(settings) as (_, address), browser(address) as client:
         state = await client.get("/identity")
-        assert state.json() == {"enabled": False, "profile": None}
+        assert state.json() == {"enabled": False, "profile": None, "providers": []}
         assert "set-cookie" not in state.headers
         assert (await client.post("/chat", json=QUESTION)).json()["rows"] == [[6]]
         assert (await client.get(f"{address}/metrics")).status_code == 200

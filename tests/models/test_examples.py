@@ -10,7 +10,7 @@ from answerable.settings import load_settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 YAML = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-EXAMPLES = [example for example in YAML if "agent.yaml" not in example.splitlines()[0]]
+EXAMPLES = [example for example in YAML if re.search(r"^models:", example, re.MULTILINE)]
 KEYS = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "AZURE_OPENAI_API_KEY", "LAB_KEY"), "k")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from answerable.core.context import Principal, RunContext
-from answerable.core.errors import UserError
+from answerable.core.errors import NotFoundError, UserError
 from answerable.core.events import Event, RunFailed, RunFinished, StepFinished
 from answerable.core.ids import RunId, new_run_id
 from answerable.core.values import Frozen, Json
@@ -176,11 +176,15 @@ class GraphService:
         self, name: str, principal: Principal, *, template: str, source: str | None = None, tags: Sequence[str] = ()
     ) -> GraphDocument:
         """Stores a ready-made graph under a name of its own. `source`: what it reads instead of its example data. A
-        graph of that name is not overwritten."""
+        graph of that name is not overwritten; the same one is returned."""
         if not re.fullmatch(NAME, name):
             hint = "A name has 1 to 64 small letters, digits, `-` and `_`."
             raise UserError(f"{name[:80]!r} is no name of a graph.", code="graph_name_invalid", hint=hint)
         text = renamed(ready_graph(template), name, source)
+        with suppress(NotFoundError):
+            stored = await self.show(name, principal)
+            if stored.text == text:
+                return stored
         note = f"From the ready-made graph {template}"
         return await self.save(text, principal, note=note, tags=tags or None, expected=0, origin=name)
 

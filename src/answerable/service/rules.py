@@ -77,9 +77,12 @@ class RulesService:
         return "\n".join(lines)
 
     async def undo(self, principal: Principal, *, version: int | None = None) -> RulesVersion:
-        """Brings back a version, by default the one before. It is checked like a new file and becomes a new version."""
+        """Brings back a version, by default the one before. It is checked like a new file and becomes a new version,
+        unless the rules are the same already."""
         self._identity.require_administrator(principal)
         old, new = await self._versions(principal.tenant, version)
+        if old.body == new.body:
+            return RulesVersion(version=new.version, at=new.seen_at, user=new.user, note=new.note)
         policy = parse_policy(old.body, f"version {old.version}")
         await self._identity.check_policy(policy, principal.tenant)
         file = self._registry.access(principal.tenant)
@@ -93,7 +96,10 @@ class RulesService:
 
     async def note(self, tenant: TenantId) -> None:
         """Stores the rules as a version if they are not the newest one."""
-        text = self._registry.access(tenant).text()
+        file = self._registry.access(tenant)
+        if not file.is_on:
+            file.required_policy()
+        text = file.text()
         newest = await self._records.versions(tenant, limit=1)
         if not newest or newest[0].body != text:
             number = newest[0].version + 1 if newest else 1
@@ -111,18 +117,20 @@ class RulesService:
     # Requests
 
     async def ask(self, wanted: str, principal: Principal, *, reason: str = "") -> RequestView:
-        """Asks for more than one may see or do. Who administers decides."""
+        """Asks for more than one may see or do. Who administers decides. What is asked already is not asked twice."""
         if self._registry.view(principal) is None:
             self._registry.access(principal.tenant).required_policy()
             raise UserError("You may see and do everything already.", code="access_request_invalid")
         if not wanted.strip() or len(wanted) > 2_000 or len(reason) > 2_000:
             raise UserError("Say in up to 2,000 characters what you need.", code="access_request_invalid")
         mine = await self._records.requests(principal.tenant, principal.user)
+        said = (wanted.strip(), reason.strip())
+        same = next((each for each in mine if each.state == "open" and (each.wanted, each.reason) == said), None)
+        if same is not None:
+            return _view(same)
         if sum(each.state == "open" for each in mine) >= MOST_OPEN:
             raise UserError(f"{MOST_OPEN} of your requests are open already.", code="access_request_invalid")
-        request = AccessRequest(
-            "req_" + secrets.token_hex(8), principal.user, wanted.strip(), reason.strip(), self._clock.now()
-        )
+        request = AccessRequest("req_" + secrets.token_hex(8), principal.user, *said, self._clock.now())
         await self._records.add_request(principal.tenant, request)
         return _view(request)
 
@@ -174,6 +182,13 @@ class RulesService:
             expires_at=expires_at,
             note=note[:2_000],
         )
+        if (request.state, request.decided_by, request.role, request.note) == (
+            state,
+            decided.decided_by,
+            role,
+            decided.note,
+        ):
+            return _view(request)  # the same decision once more, by somebody who did not hear the reply
         if not await self._records.decide(principal.tenant, decided):
             raise UserError(f"The request {request_id} was decided already.", code="access_request_decided")
         await self._identity.refresh(principal.tenant, now=True)

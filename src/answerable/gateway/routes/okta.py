@@ -6,12 +6,12 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from answerable.answers.answer import Answer
-from answerable.gateway.access import PrincipalOf, ServiceOf
+from answerable.gateway.access import PrincipalOf, ServiceOf, within
 from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 
-router = APIRouter(prefix=API, tags=["okta"], route_class=OnceRoute)
+router = APIRouter(prefix=API, tags=["okta"], route_class=OnceRoute, dependencies=[within("ask")])
 
 
 class OktaReport(Wire):
@@ -64,7 +64,7 @@ async def okta_syncs(name: str, service: ServiceOf, principal: PrincipalOf) -> O
     return OktaSyncList(syncs=[OktaSync.model_validate(record, from_attributes=True) for record in records])
 
 
-@router.post("/okta/{name}/reports/{report}", responses=documented(404, 422, 502, 503))
+@router.post("/okta/{name}/reports/{report}", responses=documented(400, 404, 413, 422, 502, 503))
 async def okta_report(
     name: str, report: str, body: OktaReportRequest, service: ServiceOf, principal: PrincipalOf
 ) -> Answer:

@@ -57,7 +57,12 @@ async def diff(service: ServiceOf, principal: PrincipalOf, version: Version = No
 
 
 @router.post("/undo", dependencies=[needs("administer")], responses=documented(401, 403, 404, 422, 503))
-async def undo(service: ServiceOf, principal: PrincipalOf, version: Version = None) -> RulesVersion:
+async def undo(
+    service: ServiceOf,
+    principal: PrincipalOf,
+    # required: "the one before" would be another one if the request is repeated
+    version: Annotated[int, Query(ge=1, description="The version that is brought back.")],
+) -> RulesVersion:
     """Bring back a version of `access.yaml`."""
     return await service.rules.undo(principal, version=version)
 
