@@ -63,6 +63,8 @@ with open("y", "wb") as file:
     file.flush()
 kept = bytes([1]) * (200 << 20)
 touch(mmap.mmap(os.open("y", os.O_RDWR), 250 << 20), 250 << 20)
+import time
+time.sleep(20)  # as above
 """,
     "numpy": "import numpy\nkept = numpy.ones(GB)",
     "numpy-in-pieces": "import numpy\nkept = [numpy.ones(1 << 20) for _ in range(500)]",
