@@ -20,6 +20,7 @@ MODULES = (
     "engine",
     "drawn",
     "journal",
+    "placed",
     "disk",
     "sleeps",
     "ask_parquet",
@@ -33,6 +34,7 @@ MODULES = (
     "access",
     "crowd",
     "middleware",
+    "okta",
     "page",
 )
 """Each has `def measure(quick: bool) -> list[Figure]`. The first measures the peak memory of this process."""

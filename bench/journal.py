@@ -36,7 +36,7 @@ async def _measured(name: str, dependencies: graphs.Dependencies, synchronous: S
         store = await open_store(Path(folder) / "store.db", synchronous=synchronous)
         engine = Engine({"nothing": Nothing()}, store.events)
         graph = graphs.graph(dependencies, "nothing")
-        rows = _Rows(Path(folder) / "floor.db", synchronous)
+        rows = Rows(Path(folder) / "floor.db", synchronous)
 
         async def ours() -> None:
             context = RunContext(new_run_id(), LOCAL)
@@ -58,7 +58,7 @@ async def _measured(name: str, dependencies: graphs.Dependencies, synchronous: S
     return compared(name, seconds / count * 1e6, least / count * 1e6, "µs/node", LIMITS[synchronous])
 
 
-class _Rows:
+class Rows:
     """A row for each finished node, in a commit of its own."""
 
     def __init__(self, path: Path, synchronous: Synchronous) -> None:

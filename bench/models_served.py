@@ -1,4 +1,5 @@
-"""Models as a user meets them: two slow calls of independent steps, and a first token's way to an HTTP client."""
+"""Models as a user meets them: a whole question of two calls, two slow calls of independent steps, and a first token's
+way to an HTTP client."""
 
 import asyncio
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 import httpx
 import uvicorn
 
+from answerable.agents.question_request import QuestionRequest
 from answerable.app import open_service
 from answerable.core.context import LOCAL
 from answerable.gateway.app import create_app
@@ -22,6 +24,8 @@ from bench.figures import Figure, compared
 from bench.slow_model import SlowModel, slow_model
 
 OVERLAP = 1.1
+QUESTION = 1.5
+"""A question of two calls may take half as long again as the model itself: queries, checks and records are in it."""
 FIRST_TOKEN_MS = 20.0
 PLAN = {
     "steps": [
@@ -44,7 +48,28 @@ def measure(quick: bool) -> list[Figure]:
             {**os.environ, "ANSWERABLE_MODEL": "compatible:slow", "ANSWERABLE_MODEL_BASE_URL": model.base_url},
             home=Path(home),
         )
-        return [asyncio.run(_overlap(settings, model, repeats)), _first_token(settings, model, repeats * 3)]
+        return [
+            asyncio.run(_question(settings, model, repeats)),
+            asyncio.run(_overlap(settings, model, repeats)),
+            _first_token(settings, model, repeats * 3),
+        ]
+
+
+async def _question(settings: Settings, model: SlowModel, repeats: int) -> Figure:
+    """From the question to the answer, with a query that is written, checked, run, worded and checked again. The floor
+    is the time that the model's server takes for the same calls."""
+    model.wait, ours, floor = 0.2, [], []
+    async with open_service(settings, any_location=False) as service:
+        for number in range(repeats + 1):
+            model.calls.clear()
+            began = time.perf_counter()
+            asked = QuestionRequest(f"how many zigzag purchases number {number} were there?", ("demo",), mode="plan")
+            answer = await service.questions.ask(asked, LOCAL)
+            ours.append(time.perf_counter() - began)
+            assert (answer.row_count, len(model.calls)) == (1, 2), answer.text
+            floor.append(sum(end - start for start, end in model.calls))
+    least = statistics.median(floor[1:])
+    return compared("models, a question of two calls", statistics.median(ours[1:]), least, "s", QUESTION)
 
 
 async def _overlap(settings: Settings, model: SlowModel, repeats: int) -> Figure:
@@ -93,6 +118,11 @@ def _served(settings: Settings) -> Iterator[str]:
 
 
 def _reply(said: str) -> object:
+    if "You put an answer" in said:
+        check = {"sql": "SELECT count(DISTINCT order_id) FROM orders", "column": "n"}
+        return {"text": "There were 8,977.", "checks": [check]}
+    if "You plan how" in said and "zigzag purchases" in said:
+        return {"steps": [{"id": "n", "tool": "sql", "code": "SELECT count(*) AS n FROM orders"}]}
     if "You plan how" in said:
         return {"steps": [], "reasoning": "", "cannot": "nothing is said about zigzags in these tables."}
     return {"sql": f"SELECT count(*) AS n FROM {'orders' if 'how many orders' in said else 'stores'}"}

@@ -17,7 +17,7 @@ from pathlib import Path
 from faults.server import Room
 from faults.stock import Stock
 
-MODULES = ("kill", "outage", "servers", "disk", "descriptors", "clock", "graphs", "workers", "soak")
+MODULES = ("kill", "outage", "servers", "disk", "descriptors", "clock", "graphs", "points", "workers", "soak")
 """Each has `async def harmed(room: Room, rounds: int) -> Stock`, and in `ROUNDS` how often it does its harm."""
 
 

@@ -55,16 +55,19 @@ Act = Callable[[Engine, Store], Coroutine[Any, Any, Any]]
 
 def graph_text(width: int) -> str:
     """Branches, a map, a loop and a subgraph that write to two APIs: one recognises keys, the other does not. Each
-    write is named as its node is in the run."""
+    write is named as its node is in the run, after the input `n`."""
+    given = {"n": "{{ input.n }}"}
 
     def write(api: str, name: str, **more: Any) -> dict[str, Any]:
-        return {"kind": "api", "api": api, "method": "POST", "path": "/write", "body": {"name": name}, **more}
+        body = {"name": "{{ input.n }}" + name}
+        return {"kind": "api", "api": api, "method": "POST", "path": "/write", "body": body, **more}
 
     nodes: dict[str, Any] = {
         "items": {
             "kind": "map",
             "over": list(range(width)),
             "concurrency": 2,
+            "input": given,
             "body": {
                 "output": "kept",
                 "nodes": {
@@ -76,6 +79,7 @@ def graph_text(width: int) -> str:
         "rounds": {
             "kind": "loop",
             "most": 2,
+            "input": given,
             "body": {
                 "output": "next",
                 "nodes": {
@@ -84,7 +88,7 @@ def graph_text(width: int) -> str:
                 },
             },
         },
-        "sub": {"kind": "subgraph", "body": {"nodes": {"inner": write("plain", "sub/inner")}}},
+        "sub": {"kind": "subgraph", "input": given, "body": {"nodes": {"inner": write("plain", "sub/inner")}}},
         "way": {"kind": "router", "routes": {"yes": "input.word = hi"}, "default": "no"},
         "taken": write("keyed", "taken", when="way = yes"),
         "never": write("plain", "never", when="way = no"),
@@ -99,7 +103,7 @@ def graph_text(width: int) -> str:
 
 def graph(width: int, apis: dict[str, dict[str, Any]]) -> Graph:
     definition, marks = read_graph(graph_text(width), "swept")
-    return with_input(compiled(definition, marks, apis=apis).graph, {"word": "hi"})
+    return with_input(compiled(definition, marks, apis=apis).graph, {"word": "hi", "n": ""})
 
 
 def api_settings(recorder: str) -> dict[str, dict[str, Any]]:
@@ -128,6 +132,7 @@ class FusedEvents:
         self._events = events
         self._fuse = fuse
         self.read = events.read
+        self.still_ours = events.still_ours
 
     async def append(self, events: Sequence[Event], lease: Lease, end: RunEnd | None = None) -> None:
         self._fuse.point()

@@ -14,8 +14,7 @@ LONGEST_SECONDS = 1.5
 
 async def harmed(room: Room, rounds: int) -> Stock:
     server = room.serve()
-    # A run that was under way at two deaths in a row is not continued, by design.
-    load = Load([server], allowed=frozenset({"run_quarantined"}))
+    load = Load([server])
     moments = random.Random(1)
     async with load.under_way():
         for _ in range(rounds):

@@ -16,7 +16,7 @@ from answerable.app import open_service
 from answerable.core.context import LOCAL
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.events import ApprovalRequested, StepFailed, StepFinished
-from answerable.core.ids import RunId
+from answerable.core.ids import RunId, new_run_id
 from answerable.service import Service
 from answerable.settings import Settings
 from answerable.store.leases import LEASE_SECONDS
@@ -33,13 +33,14 @@ WORKERS = 3
 AWAY_SECONDS, SHORTLY = 30.0, 3.0
 """How long PostgreSQL is away in the long form, and in the short one."""
 END_SECONDS = 60.0
+SETTLED_SECONDS = 2.0
 
 TEXT = """
 name: harmed
 input: {type: object, properties: {n: {type: string}}, required: [n]}
 nodes:
   left: {kind: wait, seconds: 0.05}
-  right: {kind: api, api: plain, method: POST, path: /write, body: {name: "{{ input.n }}/right"}}
+  right: {kind: api, api: plain, method: POST, path: /write, body: {name: "{{ input.n }}right"}}
   items:
     kind: map
     over: [0, 1, 2]
@@ -48,20 +49,22 @@ nodes:
     body:
       output: kept
       nodes:
-        send: {kind: api, api: keyed, method: POST, path: /write, body: {name: "{{ input.n }}/{{ input.index }}"}}
+        send: {kind: api, api: keyed, method: POST, path: /write, body: {name: "{{ input.n }}{{ input.index }}"}}
         kept: {kind: transform, value: "{{ send.data }}"}
   all: {kind: join, after: [left, right, items]}
   last: {kind: transform, template: "{{ input.n }} {{ items }}", after: [all]}
 output: last
 """
 """Branches and a map, with writes to two APIs: one recognises keys, the other does not."""
+WRITES: Sequence[str] = ("right", "0", "1", "2")
 
 
 class Worker:
-    def __init__(self, room: Room, number: int, store: str) -> None:
+    def __init__(self, room: Room, number: int, store: str, changed_by: str | None = None) -> None:
         self._room = room
         self._number = number
         self._store = store
+        self._changed_by = changed_by
         self.process = self._started()
 
     def _started(self) -> ForkedCommand:
@@ -74,6 +77,7 @@ class Worker:
             env={**inherited, **environment, "TMPDIR": str(self._room.temporary)},
             out=log,
             err=log,
+            changed_by=self._changed_by,
         )
 
     def kill(self) -> None:
@@ -94,6 +98,8 @@ class Worker:
 class Runs:
     """Runs of one graph that a server leaves to the workers, and what became of them."""
 
+    text, writes = TEXT, WRITES
+
     def __init__(self, service: Service, recorder: Recorder) -> None:
         self._service = service
         self._recorder = recorder
@@ -101,8 +107,12 @@ class Runs:
 
     async def begin(self, count: int) -> None:
         for _ in range(count):
-            name = f"run-{len(self.begun)}"
-            self.begun[await self._service.graphs.begin(TEXT, {"n": name}, LOCAL)] = name
+            await self.begin_one(new_run_id())
+
+    async def begin_one(self, run: RunId) -> None:
+        self.begun[run] = f"run-{len(self.begun)}"
+        given = {"n": f"{self.begun[run]}/", "word": "hi"}
+        await self._service.graphs.begin(self.text, given, LOCAL, run=run)
 
     async def ended(self, runs: Sequence[RunId], seconds: float = END_SECONDS) -> list[RunId]:
         """Waits until these runs have ended, and answers what they ask about writes in doubt. Returns those that have
@@ -126,7 +136,7 @@ class Runs:
             if not isinstance(event, ApprovalRequested):
                 continue
             name = f"{self.begun[run]}/{event.node}"
-            happened = self._recorder.writes[name] > 0
+            happened = await self._happened(name)
             answer: dict[str, Any] = (
                 {"verdict": "respond", "data": {"data": name}} if happened else {"verdict": "approve"}
             )
@@ -134,6 +144,13 @@ class Runs:
                 await self._service.runs.decide(run, event.node, LOCAL, **answer)
             except UserError:  # it was decided before
                 continue
+
+    async def _happened(self, name: str) -> bool:
+        """Whether a write has arrived. One that was under way when its worker was harmed may still be on its way, so a
+        person looks once more before it is done again."""
+        if not self._recorder.writes[name]:
+            await asyncio.sleep(SETTLED_SECONDS)
+        return self._recorder.writes[name] > 0
 
     async def judged(self, stock: Stock, runs: Sequence[RunId]) -> None:
         for run in runs:
@@ -147,7 +164,7 @@ class Runs:
             stock.doubled += [f"{run}: {node} ended {times} times" for node, times in ends.items() if times > 1]
             if [each.seq for each in events] != list(range(1, len(events) + 1)):
                 stock.lost.append(f"{run}: its events have gaps")
-            for write in (f"{name}/right", *(f"{name}/{number}" for number in range(3))):
+            for write in (f"{name}/{each}" for each in self.writes):
                 times = self._recorder.writes[write]
                 stock.lost += [f"{run}: {write} never written"] if not times else []
                 stock.doubled += [f"{run}: {write} written {times} times"] if times > 1 else []
@@ -165,8 +182,9 @@ async def harmed(room: Room, rounds: int) -> Stock:
 
 
 @asynccontextmanager
-async def workers_on(room: Room, store: str) -> AsyncIterator[tuple[Runs, list[Worker]]]:
-    """A server that leaves runs to three workers, and the API that they write to."""
+async def workers_on(room: Room, store: str, changed_by: str | None = None) -> AsyncIterator[tuple[Runs, list[Worker]]]:
+    """A server that leaves runs to three workers, and the API that they write to. `changed_by`: a module that changes
+    the workers."""
     recorder, workers = Recorder(), list[Worker]()
     apis = api_settings(recorder.url)
     room.home.mkdir(exist_ok=True)
@@ -174,7 +192,7 @@ async def workers_on(room: Room, store: str) -> AsyncIterator[tuple[Runs, list[W
     settings = Settings(home=room.home, store=store, apis=apis)
     try:
         async with open_service(settings, any_location=False, patient=True, leaves_runs=True) as service:
-            workers += [Worker(room, number, store) for number in range(WORKERS)]
+            workers += [Worker(room, number, store, changed_by) for number in range(WORKERS)]
             yield Runs(service, recorder), workers
     finally:
         for each in workers:

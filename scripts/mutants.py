@@ -24,6 +24,20 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "a run that waits for room is not cancelled",
+        "store/runs.py",
+        "if not to_end_it:",
+        "if True:",
+        "tests/graphs/test_limits.py",
+    ),
+    Mutant(
+        "a server that leaves runs to workers cancels none",
+        "service/run_carrier.py",
+        "if record.run not in self._live:",
+        "if record.run not in self._live and not self._leaves_runs:",
+        "tests/graphs/test_workers.py",
+    ),
+    Mutant(
         "the first retry waits twice as long",
         "core/retry.py",
         "factor ** (attempt - 1)",

@@ -18,6 +18,7 @@ from answerable.core import errors
 from answerable.gateway.problems import STATUS, status_of
 from answerable.settings import Settings
 from faults import forked_command
+from graphs import write_documented_graph
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -60,6 +61,7 @@ def test_console_snippets_run(block: str, tmp_path: Path, docs_home: Path, shop_
     """Lines that start with `$ answerable` are run; one that ends with `# exit N` must exit so."""
     (tmp_path / "crm.openapi.yaml").write_bytes(DOCUMENT.read_bytes())
     block = block.replace("https://crm.example.com/api", shop_api.url)
+    write_documented_graph(tmp_path / "company")
     (tmp_path / "sales").mkdir()
     (tmp_path / "sales" / "orders.csv").write_text("id,region,amount\n1,North,10.5\n2,South,20\n3,North,7\n")
     environment = {**os.environ, "HOME": str(docs_home), "ANSWERABLE_HOME": str(docs_home / "home"), "CRM_TOKEN": TOKEN}

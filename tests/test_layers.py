@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("agents", "evals", "demo", "okta"),
     ("graphs",),
     ("settings", "logs"),
-    ("machine",),
+    ("machine", "settings_file"),
     ("service",),
     ("app", "library_verbs", "case_world"),
     ("library", "case_replay"),

@@ -10,7 +10,7 @@ import pytest
 
 from answerable import Answerable, NotFoundError, SourceError, UserError
 from answerable.core.events import Event
-from answerable.service.sources import SourceList
+from answerable.service.source_views import SourceList
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,8 @@ def _use_the_verbs(people: Answerable, tmp_path: Path) -> None:
     [thread] = people.threads.list()
     assert people.threads.change(thread.thread_id, title="Cities").title == "Cities"
     (tmp_path / "pets.csv").write_text("name\nRex\n")
+    tried = people.sources.test(str(tmp_path / "pets.csv"))
+    assert (tried.name, tried.kind, tried.tables, tried.problem) == ("pets", "files", 1, None)
     added = people.sources.add(str(tmp_path / "pets.csv"))
     assert people.sources.wait(added.name).rows == 1
     assert people.sources.describe("pets").tables[0].row_count == 1

@@ -20,10 +20,12 @@ from answerable.sources.sql.value_build import file_name
 from answerable.sources.value_index import ValueIndex
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-ASKED = Path(__file__).parent / "asked"
-"""Questions in people's own words of this project, with the files that some of them are about."""
+OWN = Path(__file__).parent
+"""Sets of this project: questions in people's own words, with the files that they are about."""
 SETS = ("spider_train", "geoquery", "spider_syn", "plain", "asked")
 IN_OWN_WORDS = ("plain", "asked")
+UNSEEN = ("related", "strangers")
+"""Questions in people's own words about databases that no model of candidates or answers is fitted on."""
 MAX_ROWS = 200
 
 
@@ -53,7 +55,7 @@ def load_cases(names: Sequence[str] = SETS, split: str | None = None) -> list[Ca
 
 
 def _cases_of(name: str) -> list[Case]:
-    folder = ASKED if name == "asked" else DATA / name
+    folder = OWN / name if (OWN / name).is_dir() else DATA / name
     lines = (folder / "cases.jsonl").read_text().splitlines()
     return [_case(name, folder, json.loads(line)) for line in lines]
 
@@ -158,7 +160,7 @@ def run_sql(path: Path, sql: str, limit: int = 2000) -> list[tuple[object, ...]]
 def same_rows(case: Case, rows: Sequence[Sequence[object]] | None) -> bool:
     if rows is None or case.gold_sql is None:
         return False
-    if case.set in IN_OWN_WORDS:
+    if case.set in (*IN_OWN_WORDS, *UNSEEN):
         return any(holds_rows(rows, want, case.ordered) for want in (case.gold_rows, *case.accept_rows))
     got = [tuple(map(_plain, row)) for row in rows]
     gold = [tuple(map(_plain, row)) for row in case.gold_rows]

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from answerable.agents.ask_step import AskStep
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
-from answerable.agents.reachable_apis import ReachableApis
+from answerable.agents.reachable_apis import ApiHelp, ReachableApis
 from answerable.agents.readers import Readers
 from answerable.agents.routing import RoutingTable
 from answerable.agents.run_policy import RunPolicy
@@ -22,6 +21,7 @@ from answerable.computing.processes import ComputingProcesses
 from answerable.core.clock import Clock, SystemClock
 from answerable.core.context import HOME_TENANT
 from answerable.core.hidden_paths import HiddenPaths
+from answerable.core.records import dataclass
 from answerable.engine.bindings import Bindings
 from answerable.engine.guards import Guard, HidePaths, default_guards
 from answerable.engine.run import Engine, Listener
@@ -49,6 +49,9 @@ from answerable.engine.steps.wait import WaitStep
 from answerable.engine.turns import Turns
 from answerable.isolation.own_folder import remove_abandoned
 from answerable.logs import log_run_end
+from answerable.models.config import ModelsConfig
+from answerable.models.current import CurrentModels
+from answerable.okta import event_types
 from answerable.protection.personal.redaction import Redaction
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
@@ -66,6 +69,7 @@ from answerable.store.open import open_store
 
 if TYPE_CHECKING:
     from answerable.models.tape import Tape
+    from answerable.protection.content.content_filter import ContentFilter
 
 
 @asynccontextmanager
@@ -84,6 +88,7 @@ async def open_service(
     hide_paths: bool = False,
     leaves_runs: bool = False,
     carried_at_once: int | None = None,
+    models: CurrentModels | None = None,
 ) -> AsyncIterator[Service]:
     """Opens every part and puts them together. `any_location`: whether a question may name a path or URL as its source;
     `sources`: those that are open already; `empty_store`: whether to use a store in memory instead of the configured
@@ -91,39 +96,30 @@ async def open_service(
     away, as in a process that stays; `runs_at_once`: how many runs work at the same time, None for any number;
     `processes`: how many processes may compute beside this one when many people ask; `hide_paths`: whether errors leave
     out where files are on the disk, as in a server; `leaves_runs`: whether runs are only stored, for workers to carry
-    out; `carried_at_once`: how many runs a worker takes at the same time."""
+    out; `carried_at_once`: how many runs a worker takes at the same time; `models`: those that another
+    service of this process has set."""
     clock = clock or SystemClock()
+    models = models or CurrentModels(settings.models_config, settings.share_rows, settings.share_personal)
     remove_abandoned()
     store = await (open_store(":memory:", clock=clock) if empty_store else _configured_store(settings, clock))
     for_runs = store.patient if patient and store.patient is not None else store
     sources = sources or settings.open_sources(any_location=any_location)
+    content = _content_filter(settings)
     shared = SharedParts(
         clock=clock,
         store=for_runs,
         sources=sources,
-        agents=_agents(settings, for_runs, clock, tape),
+        agents=_agents(settings, models, for_runs, clock, tape, content),
         sandboxes=Sandboxes(settings.sandbox_options),
         apis=ConfiguredApis(settings.apis, clock),
         computing=ComputingProcesses(processes),
         recent_rows=RecentRows(),
+        models=models,
     )
-    step_kinds: dict[str, StepDescriptor] = {}  # filled below: some parts of a kind read the descriptors of all kinds
-    dependencies = _agent_dependencies(settings, shared, step_kinds)
-    signals = Signals()
-    parts = StepParts(dependencies, shared, settings.history_window, step_kinds, settings.sandbox_seconds, signals)
-    kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
-    step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})
+    steps = _step_parts(settings, shared)
+    kinds, dependencies = steps.kinds(), steps.dependencies
     hidden = settings.hidden_paths if hide_paths else HiddenPaths()
-    guards: tuple[Guard, ...] = (
-        Bindings(for_runs.artifacts, shared.recent_rows),
-        *default_guards(
-            clock,
-            failures=settings.breaker_failures,
-            cooldown=settings.breaker_seconds,
-            patient=patient,
-            shared=SharedBreakers(store.breakers, clock),
-        ),
-    )
+    guards = _guards(settings, shared, SharedBreakers(store.breakers, clock), patient=patient)
     if hide_paths:
         guards = (HidePaths(hidden), *guards)
     turns = Turns(runs_at_once)
@@ -132,7 +128,7 @@ async def open_service(
         store,
         engine,
         clock,
-        step_kinds,
+        steps.descriptors,
         listeners,
         turns=turns,
         patient=patient,
@@ -142,27 +138,30 @@ async def open_service(
         most_of_tenant=settings.graph_runs_per_tenant,
     )
     personal = PersonalData(settings.personal_policy, settings.cache / "redacted")
-    runs = RunService(store, carrier, step_kinds, personal)
+    runs = RunService(store, carrier, steps.descriptors, personal)
     service = Service(
         store=store,
         registry=sources,
         runs=runs,
-        questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy),
+        questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy, content),
         readers=dependencies.readers,
         answers=AnswerService(store, runs, sources, dependencies.sql, kinds, hidden, personal),
         agents=dependencies.agents,
+        models=models,
         policy=dependencies.policy,
-        step_kinds=tuple(step_kinds.values()),
+        step_kinds=tuple(steps.descriptors.values()),
         sandboxes=shared.sandboxes,
         settings=settings,
         clock=clock,
         any_location=any_location,
-        open_in_memory=lambda: open_service(settings, any_location=True, empty_store=True, hide_paths=hide_paths),
+        open_in_memory=lambda: open_service(
+            settings, any_location=True, empty_store=True, hide_paths=hide_paths, models=models
+        ),
         hidden=hidden,
         subscribers=dict.fromkeys(("run.finished", "run.failed", "run.cancelled"), (log_run_end,)),
     )
     # looked up when an event is sent: most runs need nothing of drawn graphs
-    signals.send = lambda event, data, context: service.graphs.emit(event, data, context)
+    steps.signals.send = lambda event, data, context: service.graphs.emit(event, data, context)
     try:
         if sources.access(HOME_TENANT).is_on:
             await service.identity.refresh(HOME_TENANT)
@@ -171,6 +170,8 @@ async def open_service(
     finally:
         await service.close()
         await shared.close()
+        if content is not None:
+            await content.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,7 @@ class SharedParts:
     apis: ConfiguredApis
     computing: ComputingProcesses
     recent_rows: RecentRows
+    models: CurrentModels
 
     async def close(self) -> None:
         """Closes what only steps use. The service closes the store and the sources."""
@@ -192,12 +194,31 @@ class SharedParts:
             await part.close()
 
 
+def _guards(settings: Settings, shared: SharedParts, breakers: SharedBreakers, *, patient: bool) -> tuple[Guard, ...]:
+    """What stands around every step, from the outside in."""
+    usual = default_guards(
+        shared.clock,
+        failures=settings.breaker_failures,
+        cooldown=settings.breaker_seconds,
+        patient=patient,
+        shared=breakers,
+    )
+    return (Bindings(shared.store.artifacts, shared.recent_rows), *usual)
+
+
+def _step_parts(settings: Settings, shared: SharedParts) -> "StepParts":
+    descriptors: dict[str, StepDescriptor] = {}
+    dependencies = _agent_dependencies(settings, shared, descriptors)
+    return StepParts(dependencies, shared, settings.history_window, descriptors, settings.sandbox_seconds, Signals())
+
+
 def _agent_dependencies(
     settings: Settings, shared: SharedParts, step_kinds: Mapping[str, StepDescriptor]
 ) -> AgentDependencies:
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     artifacts, sources = shared.store.artifacts, shared.sources
-    apis = ReachableApis(shared.apis, sources, settings.sandbox_seconds)
+    log = ApiHelp(event_types.LOG, event_types.told_categories, (event_types.get_detailed_events_from_keys,))
+    apis = ReachableApis(shared.apis, sources, settings.sandbox_seconds, (log,))
     on_frames = partial(query_frames, places=sources.options.places)
     return AgentDependencies(
         agents=shared.agents,
@@ -210,8 +231,7 @@ def _agent_dependencies(
         apis=apis,
         store=shared.store,
         clock=shared.clock,
-        share_rows=settings.share_rows,
-        share_personal=settings.share_personal,
+        models=shared.models,
         preplan=settings.preplan,
         policy=RunPolicy(step_kinds, settings.step_attempts, settings.longest_step),
     )
@@ -224,9 +244,15 @@ class StepParts:
     dependencies: AgentDependencies
     shared: SharedParts
     history_window: int
-    step_kinds: Mapping[str, StepDescriptor]
+    descriptors: dict[str, StepDescriptor]
+    """Of every kind, by its name. `kinds` fills it: some parts of a kind read the descriptors of all kinds."""
     api_seconds: float
     signals: Signals
+
+    def kinds(self) -> Mapping[str, DescribedStepKind]:
+        found = by_name(kind for row in STEP_KINDS for kind in row(self))
+        self.descriptors.update({name: kind.descriptor for name, kind in found.items()})
+        return found
 
     @property
     def store(self) -> Store:
@@ -235,7 +261,7 @@ class StepParts:
     @property
     def present(self) -> PresentStep:
         store, clock = self.store, self.shared.clock
-        return PresentStep(store.artifacts, self.shared.recent_rows, store.capsules, clock, self.step_kinds)
+        return PresentStep(store.artifacts, self.shared.recent_rows, store.capsules, clock, self.descriptors)
 
 
 STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
@@ -267,16 +293,30 @@ async def _configured_store(settings: Settings, clock: Clock) -> Store:
     )
 
 
-def _agents(settings: Settings, store: Store, clock: Clock, tape: "Tape | None") -> Agents:
-    config = settings.models_config
+def _content_filter(settings: Settings) -> "ContentFilter | None":
+    if not settings.content:
+        return None
+    from answerable.protection.content.content_filter import ContentFilter
+    from answerable.protection.content.rules import parsed_rules
 
-    def models() -> ModelGateway:
+    return ContentFilter(parsed_rules(settings.content))
+
+
+def _agents(
+    settings: Settings,
+    models: CurrentModels,
+    store: Store,
+    clock: Clock,
+    tape: "Tape | None",
+    content: "ContentFilter | None",
+) -> Agents:
+    def opened(config: ModelsConfig) -> ModelGateway:
         from answerable.models.gateway import Models  # brings the clients of providers, which only models need
         from answerable.models.tape import TapedModels
 
         policy = settings.personal_policy
         redaction = Redaction(policy.kinds) if policy.hides("prompts") else None
-        opened = Models(config, store.budgets, clock=clock, redaction=redaction)
-        return opened if tape is None else TapedModels(opened, tape)
+        gateway = Models(config, store.budgets, clock=clock, redaction=redaction, content=content)
+        return gateway if tape is None else TapedModels(gateway, tape)
 
-    return Agents(models, available=bool(config.named()), places=settings.agent_places)
+    return Agents(opened, models, places=settings.agent_places)

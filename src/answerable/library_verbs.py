@@ -29,6 +29,7 @@ from answerable.graphs.comparing import GraphDifference
 from answerable.graphs.figures import NodeFigures
 from answerable.graphs.ready_made import ReadyGraph
 from answerable.graphs.schedules import GraphSchedule
+from answerable.okta.event_types import EventCategory
 from answerable.okta.reports import TenantReport
 from answerable.okta.sync.run import SyncRecord
 from answerable.sandbox.base import SandboxResult
@@ -42,11 +43,20 @@ from answerable.service.graphs import GraphDocument, GraphReport, GraphRun, Grap
 from answerable.service.keyed_requests import KeyedAttempt
 from answerable.service.keys import KeyView, NewKey
 from answerable.service.learning import Learned
+from answerable.service.okta import TenantView
 from answerable.service.rows import RowsPage, RowsPart, RowTotals
 from answerable.service.schedules import ScheduleView
 from answerable.service.semantic import SemanticChange, SemanticDocument
-from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
-from answerable.service.sources import RelationshipView, SourceList, SourceSummary, TablePreview, UploadedFile
+from answerable.service.setup import About, DoctorReport, StepKindList, UsageReport
+from answerable.service.source_views import (
+    RelationshipView,
+    SourceList,
+    SourceSummary,
+    SourceTest,
+    TablePreview,
+    UploadedFile,
+)
+from answerable.service.suggestions import SuggestedQuestion
 from answerable.service.threads import MessageView, SharedThread, ThreadSummary
 from answerable.service.wrong_answers import Judgement, WrongAnswer, WrongPart
 from answerable.sources.editing import SemanticEdit
@@ -98,8 +108,8 @@ class RunVerbs(Protocol):
         ...
 
     def cancel(self, run: str, reason: str = "cancelled by the user") -> None:
-        """Stops a run, whichever process carries it out, and waits until it has stopped. A run that has ended already
-        stays as it is."""
+        """Stops a run, whichever process carries it out, and waits until it has stopped. A run that no process carries
+        out ends here. A run that has ended already stays as it is."""
         ...
 
     def pause(self, run: str) -> None:
@@ -122,8 +132,8 @@ class RunVerbs(Protocol):
         ...
 
     def resume_patiently(self) -> int:
-        """The same, for somebody who waits for the runs of a process that was killed a moment ago: its lease may not
-        have lapsed yet, so runs that are under way elsewhere are looked at again after that time."""
+        """Continues unfinished runs, for somebody who waits for the runs of a process that was killed a moment ago. Its
+        lease may not have lapsed yet, so runs of other processes are looked at again after that time."""
         ...
 
 
@@ -151,7 +161,7 @@ class QuestionVerbs(Protocol):
         ...
 
     def retry(self, run: str, request_id: str | None = None, *, new: str | None = None) -> RunId:
-        """The same question or query once more, in the same thread, as a run of its own with the id `new`."""
+        """Asks the question or query of a run once more, in the same thread, as a run of its own with the id `new`."""
         ...
 
     def run_graph(self, graph: Graph, question: str) -> Answer:
@@ -169,7 +179,7 @@ class AnswerVerbs(Protocol):
         ...
 
     def with_rows(self, answer: Answer, most: int) -> Answer:
-        """The same answer with up to `most` rows in it."""
+        """The answer with up to `most` rows in it."""
         ...
 
     def query(self, config: SqlConfig) -> Path:
@@ -308,6 +318,10 @@ class SourceVerbs(Protocol):
         tables, else all."""
         ...
 
+    def test(self, location: str, *, name: str | None = None) -> SourceTest:
+        """Opens and reads a location as `add` would, says what is wrong, and adds nothing."""
+        ...
+
     def add(self, location: str, *, name: str | None = None, attempt: KeyedAttempt | None = None) -> SourceSummary:
         """Adds a database by its URL; its password is stored, and never shown. The person at the machine may also add a
         file or a folder, which stays where it is. `attempt`: of a request that may have been carried out before; its
@@ -385,8 +399,8 @@ class NameVerbs(Protocol):
 
 
 class SuggestionVerbs(Protocol):
-    def questions(self, name: str) -> Sequence[str]:
-        """A few questions that a source can answer."""
+    def questions(self, name: str) -> Sequence[SuggestedQuestion]:
+        """A few questions that a source can answer, with their answers; tried once while the data stays as it is."""
         ...
 
 
@@ -492,7 +506,7 @@ class GraphVerbs(Protocol):
         ...
 
     def list(self, *, tag: str | None = None) -> Sequence[GraphSummary]:
-        """Stored graphs by name."""
+        """Stored graphs by name, those that the person may run."""
         ...
 
     def show(self, name: str, *, version: int | None = None) -> GraphDocument:
@@ -647,14 +661,6 @@ class KeyVerbs(Protocol):
 
 
 class SetupVerbs(Protocol):
-    def models(self) -> ModelsOverview:
-        """Which language models are set."""
-        ...
-
-    def check_models(self, *, name: str | None = None) -> Sequence[ModelCheck]:
-        """Tries one model, or all that are set, with tiny requests; they cost a fraction of a cent."""
-        ...
-
     def settings(self) -> Mapping[str, Any]:
         """Every setting by name, without keys and passwords."""
         ...
@@ -710,6 +716,10 @@ class OktaVerbs(Protocol):
         """Every GET endpoint of Okta's API. They are the same for everybody."""
         ...
 
+    def events(self, categories: Sequence[str]) -> Sequence[EventCategory]:
+        """The event types of one to three categories of Okta's log, or all categories if none is named."""
+        ...
+
     def remove(self, name: str) -> None:
         """Removes a synced tenant: the source, its data and what is stored about it."""
         ...
@@ -720,4 +730,24 @@ class OktaVerbs(Protocol):
 
     def history(self, name: str) -> Sequence[SyncRecord]:
         """Every sync of a tenant, the oldest first."""
+        ...
+
+    def tenants(self) -> Sequence[TenantView]:
+        """Every synced tenant, by name."""
+        ...
+
+    def tenant(self, name: str) -> TenantView:
+        """A synced tenant: what it holds, when it was synced, its schedule, and the sync that is under way."""
+        ...
+
+    def start_sync(self, name: str, *, full: bool = False) -> TenantView:
+        """Begins a sync of a tenant that was synced before, and does not wait for it. One that is under way goes on."""
+        ...
+
+    def schedule(self, name: str, cron: str, *, zone: str = "UTC") -> TenantView:
+        """Syncs a tenant by itself at these times, as long as a server runs. A missed time is made up for once."""
+        ...
+
+    def unschedule(self, name: str) -> None:
+        """Ends the schedule of a tenant. Its data stays."""
         ...

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
 from answerable.core.context import Principal
 from answerable.core.errors import OperatorError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PREFIX = "ANSWERABLE_"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 DEFAULT_RATES = "user 1200/minute, address 1200/minute"
-_FILE_ONLY = ("apis", "home", "models", "providers", "scim", "sources")
+_FILE_ONLY = ("apis", "content", "home", "models", "providers", "scim", "sources")
 
 
 class Settings(Frozen):
@@ -155,6 +155,9 @@ class Settings(Frozen):
         repr=False,  # it may hold a password
         description="URL of a Redis server that counts requests for several servers; empty for PostgreSQL or memory.",
     )
+    sessions: Literal["store", "redis"] = Field(
+        default="store", description="Where sessions are kept: in the store, or in the Redis that `redis` names."
+    )
     session_minutes: int = Field(
         default=30, ge=1, le=1440, description="Minutes after which a session of the page ends if it is not used."
     )
@@ -163,6 +166,9 @@ class Settings(Frozen):
     )
     scim: Mapping[str, Any] = Field(
         default={}, description="What groups and attributes of a directory mean here ([identity.md](identity.md))."
+    )
+    content: Mapping[str, Any] = Field(
+        default={}, description="What people may not ask and models may not say ([security.md](security.md))."
     )
     runs_at_once: int = Field(
         default=0,
@@ -214,6 +220,13 @@ class Settings(Frozen):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning", description="`debug` also logs whole plans, programs and two sample records of each step."
     )
+
+    _fixed: frozenset[str] = PrivateAttr(default=frozenset())
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """Names of settings that the environment or a command gives: what the file says of them has no effect."""
+        return self._fixed
 
     @property
     def store_url(self) -> str:
@@ -382,8 +395,14 @@ class Settings(Frozen):
 def load_settings(environment: Mapping[str, str] = os.environ, **overrides: Any) -> Settings:
     """`overrides` win over the environment: they come from the command line or from a program."""
     home = Path(overrides.pop("home", None) or environment.get(PREFIX + "HOME") or Path.home() / ".answerable")
-    values = {"home": home, **_from_file(home / "settings.yaml"), **_from_environment(environment)}
-    values |= {name: value for name, value in overrides.items() if value is not None}
+    fixed = _from_environment(environment)
+    fixed |= {name: value for name, value in overrides.items() if value is not None}
+    settings = validated({"home": home, **file_values(home / "settings.yaml"), **fixed})
+    settings._fixed = frozenset(fixed)
+    return settings
+
+
+def validated(values: Mapping[str, Any]) -> Settings:
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
@@ -393,7 +412,7 @@ def load_settings(environment: Mapping[str, str] = os.environ, **overrides: Any)
     return settings
 
 
-def _from_file(path: Path) -> dict[str, Any]:
+def file_values(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     import yaml

@@ -15,6 +15,11 @@ from answerable.answers import frame
 from answerable.app import open_service
 from answerable.core.context import LOCAL
 from answerable.engine.steps.sql import SqlConfig
+from answerable.evals.cases import load_cases
+from answerable.evals.measured import measured
+from answerable.evals.recorded import Replayed, load_recorded
+from answerable.evals.run import evaluate
+from answerable.models.playback import Playback
 from answerable.query.sql.check import checked
 from answerable.service import Service
 from answerable.settings import load_settings
@@ -53,3 +58,26 @@ async def test_of_answers_that_are_called_sure_nearly_all_are_right(demo_home: P
     assert sum(right for right, _ in sure) >= 0.95 * len(sure), [sql for right, sql in sure if not right]
     assert sum(right for right, _ in sure) >= 0.75 * len(CASES), told
     assert [sql for right, sql in told["low"] if right] == []
+
+
+async def test_in_recorded_runs_nearly_all_that_is_called_high_is_right(tmp_path: Path) -> None:
+    """Whole runs on other data, with the replies of a model that was played by hand: right ones, and wrong ones as
+    models give them (a condition dropped, a bound, nulls, a column, a unit, the same mistake in query and check)."""
+    folder = Path(__file__).parents[1] / "fixtures" / "confidence" / "penguins"
+    cases = load_cases(str(folder / "cases.jsonl"))
+    async with Playback(strict=False) as playback:
+        settings = load_settings(
+            {}, home=tmp_path, store=":memory:", model="compatible:recorded", model_base_url=playback.base_url
+        )
+        async with open_service(settings, any_location=True, tape=playback) as service:
+            answerer = Replayed(
+                service.evals.runner(LOCAL, "plan", counting=True),
+                playback,
+                load_recorded(str(folder / "recorded.jsonl")),
+            )
+            found = measured((await evaluate(cases, answerer, concurrency=1)), "recorded", "plan", 0)
+    assert found.sure_and_right >= 0.95 * found.sure
+    assert found.sure >= 20
+    wrong = [each for each in found.results if each.outcome == "wrong"]
+    assert len(wrong) >= 6
+    assert [each.id for each in wrong if each.confidence == "high"] in ([], ["wrong_twice"])

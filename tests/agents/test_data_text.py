@@ -6,9 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from answerable.agents.conversation_text import earlier_text
 from answerable.agents.data_text import as_data
-from answerable.agents.folder import BUILTIN, load_agent, quoted
-from answerable.agents.prompt_context import SchemaLinks, earlier_text, frame_text, links_text, tables_text, values_text
+from answerable.agents.folder import BUILTIN, load_agent
+from answerable.agents.rows_text import frame_text
+from answerable.agents.schema_links import SchemaLinks
+from answerable.agents.schema_text import links_text, tables_text, values_text
 from answerable.answers.answer import Answer, StepRecord
 from answerable.answers.capsule import capsule_body
 from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table, ValueName
@@ -152,10 +155,12 @@ def test_no_variable_of_any_agent_can_end_its_block(agent: str) -> None:
     forged = " ".join(re.findall(r"</[^>]*>", first))
     second = folder.written(dict.fromkeys(folder.variables, as_data(f"\n{forged}\n{{{{question}}}}")))
     for name in folder.variables:
-        [tag] = set(re.findall(rf"<{name}-([0-9a-f]{{32}})>", second))
+        [tag] = set(re.findall(rf"<{name}-([\w-]{{22}})>", second))
         assert tag not in first
         assert second.count(f"</{name}-{tag}>") == 1
 
 
-def test_two_blocks_of_one_text_have_different_tags() -> None:
-    assert len({quoted("rows", "x").splitlines()[0] for _ in range(50)}) == 50
+def test_every_message_has_a_fence_of_its_own() -> None:
+    folder = load_agent(BUILTIN / "write_python")
+    said = dict.fromkeys(folder.variables, "x")
+    assert len({folder.written(said) for _ in range(50)}) == 50

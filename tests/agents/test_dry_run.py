@@ -9,7 +9,7 @@ from as_written import as_written
 
 from answerable.agents.dry_run import MOST_DATA, dry_run
 from answerable.reader.ranking.dry_run import MOST_ROWS
-from answerable.sources.base import Source
+from answerable.sources.base import Limits, Peekable, Source
 from answerable.sources.federation import FederatedSources
 from answerable.sources.open import open_source
 
@@ -51,3 +51,25 @@ async def test_large_or_distant_data_is_not_run_ahead(source: Source) -> None:
     source.is_local = False
     assert dry_run(source, catalog) is None
     assert dry_run(FederatedSources({}), catalog) is None
+
+
+async def test_more_data_is_run_until_its_time_is_spent(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = await source.describe()
+    large = catalog.model_copy(update={"tables": (catalog.tables[0].model_copy(update={"row_count": MOST_DATA}),)})
+    run = dry_run(source, large)
+    assert run is not None
+    count = as_written("SELECT count(*) FROM town", source.languages[0])
+    assert await run([count]) == [[(MOST_ROWS + 1,)]]
+    monkeypatch.setattr("answerable.agents.dry_run._SECONDS", 0.0)
+    spent = dry_run(source, large)
+    assert spent is not None
+    assert await spent([count]) == [None]
+
+
+async def test_a_slow_statement_does_not_lose_those_before_it(source: Source) -> None:
+    slow = "SELECT count(*) FROM town a, town b, town c WHERE a.name < b.name AND b.name < c.name"
+    statements = [as_written(sql, source.languages[0]) for sql in ("SELECT count(*) FROM town", slow)]
+    limits = Limits(seconds=2.0, memory_mb=512, rows=10, result_mb=1)
+    assert isinstance(source, Peekable)
+    found = await source.peek([*statements, statements[0]], limits)
+    assert found == [[(MOST_ROWS + 1,)], None, None]

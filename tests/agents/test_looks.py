@@ -9,8 +9,9 @@ import pytest
 import pytest_asyncio
 from scripted_model import Reply, Request, ScriptedModel
 
-from answerable.agents.prompt_context import schema_links, tables_text
 from answerable.agents.question_request import QuestionRequest
+from answerable.agents.schema_links import schema_links
+from answerable.agents.schema_text import tables_text
 from answerable.app import open_service
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.context import LOCAL
@@ -66,6 +67,26 @@ async def test_a_planner_looks_before_it_writes(
     events = [event async for event in opened.runs.events(RunId(answer.run_id), LOCAL)]
     looks = [event.data for event in events if isinstance(event, StepOutput) and event.channel == "look"]
     assert looks == [{"kind": tool, "number": 1, "most": 3}]
+
+
+@pytest.mark.parametrize("writer", ["sql", "python"])
+async def test_writers_have_the_same_looks(opened: Service, scripted_model: ScriptedModel, writer: str) -> None:
+    """Also at rows of earlier steps, which a planner has only of the conversation."""
+    phones = {"id": "phones", "tool": "sql", "code": "SELECT order_id FROM orders WHERE channel = 'Phone'"}
+    step = {"id": "n", "tool": writer, "context": "How many?", "after": ["phones"]}
+    by_ids = "SELECT count(*) AS n FROM orders WHERE order_id IN (SELECT order_id FROM phones)"
+    written = {"sql": by_ids} if writer == "sql" else {"code": "result = phones.height"}
+    looks = [
+        Reply.tool_call("column_values", {"table": "orders", "column": "channel"}),
+        Reply.tool_call("earlier_rows", {"name": "phones", "first": 21}),
+        Reply.tool_call("probe", {"sql": "SELECT 1 AS one"}),
+        Reply.tool_call("search_schema", {"words": "tickets"}),
+    ]
+    answer = await ask(opened, scripted_model, Reply.object({"steps": [phones, step]}), *looks, Reply.object(written))
+    assert answer.status == "done", answer.text
+    seen = [request.last("tool") for request in scripted_model.requests[2:6]]
+    assert ["Phone" in seen[0], "rows 21 to 40" in seen[1], '"one": 1' in seen[2]] == [True] * 3
+    assert "No more than 3 looks" in seen[3]
 
 
 async def test_looks_are_bounded(opened: Service, scripted_model: ScriptedModel) -> None:

@@ -12,7 +12,7 @@ from answerable.agents.question_request import QuestionRequest
 from answerable.answers.answer import Answer
 from answerable.app import open_service
 from answerable.core.context import LOCAL
-from answerable.core.events import StepFinished
+from answerable.core.events import StepFinished, StepOutput
 from answerable.core.ids import RunId, ThreadId
 from answerable.service import Service
 from answerable.settings import load_settings
@@ -117,6 +117,18 @@ async def test_the_planner_hears_the_hint(service: Service, scripted_model: Scri
     assert answer.status == "done", answer.text
     assert asked(scripted_model)[:2] == ["You look at ", "You plan how"]
     assert "Tents are products whose category is Camping. One query should do." in scripted_model.requests[1].text
+
+
+async def test_a_look_that_fails_is_done_without(service: Service, scripted_model: ScriptedModel) -> None:
+    usual = scripted({})
+    failing = lambda r: Reply.status(400, message="no") if "You look at" in r.text else usual(r)  # noqa: E731
+    scripted_model.script(failing)
+    answer = await ask(service)
+    assert answer.status == "done", answer.text
+    assert "Nobody could look at it first." in scripted_model.requests[1].text
+    events = [event async for event in service.runs.events(RunId(answer.run_id), LOCAL)]
+    told = [event.data["code"] for event in events if isinstance(event, StepOutput) and event.channel == "fallback"]
+    assert told == ["model_rejected"]
 
 
 async def test_what_takes_exploring_is_explored_without_a_plan(service: Service, scripted_model: ScriptedModel) -> None:

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from answerable.agents.prompt_context import frame_text, schema_links, tables_text, values_text
+from answerable.agents.rows_text import frame_text
+from answerable.agents.schema_links import schema_links
+from answerable.agents.schema_text import tables_text, values_text
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueHit
 from answerable.core.ids import ArtifactId
 from answerable.core.values import FrameRef, OutputColumn
@@ -63,10 +65,19 @@ def test_touched_tables_come_first_and_their_neighbours_follow(reader: Reader) -
 
 
 def test_values_and_unknown_words_are_told(reader: Reader) -> None:
-    found = schema_links(reader, "orders from Ulm by zeppelins")
+    found = schema_links(reader, "orders from Ulm by Zeppelin in thrilling weather")
     text = values_text(found, share_rows=True)
     assert '"customers"."town" = "Ulm"' in text
-    assert "zeppelins" in text
+    assert "Zeppelin" in text
+    assert "thrilling" not in text, "a word that is like no value tells nothing"
+
+
+def test_of_the_tables_of_a_query_only_its_columns_are_described(reader: Reader) -> None:
+    found = schema_links(reader, "customers in Ulm")
+    text = tables_text(found, share_rows=True, spare=0, code="select count(*) from customers where town = 'ulm'")
+    assert '  "town" text, for example "Ulm", 2 empty' in text
+    assert '"status" text, only' not in text
+    assert 'and "id", "status"' in text, "the others are named"
 
 
 def test_without_shared_rows_no_value_is_told(reader: Reader) -> None:
@@ -144,3 +155,55 @@ def test_a_weak_relationship_is_not_stated_as_a_fact(origin: Any, confidence: fl
     found = schema_links(Reader(catalog, Values(), today=lambda: date(2026, 1, 1)), "amount of orders per customer")
     text = tables_text(found, share_rows=True)
     assert ("perhaps join" not in text) is stated
+
+
+class Airports:
+    """Finds what a whole phrase is called, in any case."""
+
+    HELD: ClassVar = {"day": ("dest", "DAY"), "usa": ("country", "usa"), "numbers": ("dest", "Numbers")}
+
+    def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> Sequence[ValueHit]:
+        column, value = self.HELD.get(phrase.lower(), ("", ""))
+        flown = [ValueHit(table="flights", column=column, value=value, score=1.0)] if value else []
+        twice = [
+            ValueHit(table=t, column=c, value="JFK", score=1.0) for t, c in (("flights", "origin"), ("hubs", "code"))
+        ]
+        return twice if phrase == "JFK" else flown
+
+
+@pytest.fixture
+def flights() -> Reader:
+    origin = Column(name="origin", type="text", examples=("EWR", "JFK"), distinct_count=3)
+    dest = Column(name="dest", type="text", examples=("ATL", "DAY"), distinct_count=90)
+    country = Column(name="country", type="text", examples=("usa",), distinct_count=1)
+    tables = (
+        Table(name="flights", columns=(origin, dest, country, Column(name="day", type="date"))),
+        Table(
+            name="hubs", columns=(Column(name="code", type="text", examples=("ORD",)), Column(name="m", type="text"))
+        ),
+    )
+    return Reader(Catalog(source="air", dialect="duckdb", tables=tables), Airports(), today=lambda: date(2026, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("how many flights on each day", ()),  # the column, not the airport
+        ("flights to DAY", ('"flights"."dest" = "DAY"',)),
+        ("flights in the usa", ()),  # all of them are
+        ("the number of flights", ()),
+        ("flights from JFK", ('"flights"."origin", "hubs"."code" = "JFK"',)),
+    ],
+)
+def test_values_are_claimed_where_a_value_may_be_meant(flights: Reader, question: str, values: tuple[str, ...]) -> None:
+    assert schema_links(flights, question).values == values
+
+
+def test_a_month_is_not_said_to_match_nothing(flights: Reader) -> None:
+    assert schema_links(flights, "flights in January to Zanzibar").unknown == ("Zanzibar",)
+
+
+def test_a_table_that_the_question_does_not_touch_is_told_in_one_line(flights: Reader) -> None:
+    text = tables_text(schema_links(flights, "how many flights on each day"), share_rows=True)
+    assert '"dest" text, for example' in text
+    assert 'table "hubs": "code" text, "m" text' in text.split("\n")

@@ -116,6 +116,29 @@ async def test_a_simple_question_costs_two_calls(service: Service, scripted_mode
     assert answer.usage.model_calls == len(scripted_model.requests) == 2
 
 
+@pytest.mark.parametrize(
+    ("program", "asked", "shown"),
+    [
+        (False, ["You plan how", "You put an answer"], ["found"]),
+        (True, ["You plan how", "You write one Python", "You put an answer"], ["found", "counted"]),
+    ],
+    ids=["one step", "two steps"],
+)
+async def test_a_plan_is_made_only_of_more_than_one_step(
+    service: Service, scripted_model: ScriptedModel, program: bool, asked: list[str], shown: list[str]
+) -> None:
+    """For one step nobody plans: whoever is asked first writes its query, and no writer is asked after that."""
+    steps: list[dict[str, Any]] = [{"id": "found", "tool": "sql", "code": ONCE}]
+    steps += [{"id": "counted", "tool": "python", "context": "Its number.", "after": ["found"]}] if program else []
+    scripted_model.script(by_agent([{"steps": steps}], [{"code": "result = found['n'].sum()"}]))
+    answer = await ask(service)
+    assert [
+        next(each for each in asked if who(request).startswith(each)) for request in scripted_model.requests
+    ] == asked
+    assert [step.id for step in answer.steps] == shown
+    assert answer.usage.model_calls == len(asked)
+
+
 async def test_the_programs_before_a_program_are_reviewed_with_it(
     service: Service, scripted_model: ScriptedModel
 ) -> None:
@@ -164,13 +187,36 @@ async def test_an_exploration_is_checked_and_may_look_again(service: Service, sc
     assert [step.id for step in answer.steps] == ["twice", "once"]
 
 
-async def test_a_reviewer_that_fails_leaves_the_answer(service: Service, scripted_model: ScriptedModel) -> None:
+UNREVIEWED = "The model could not check this answer and put it into words."
+
+
+@pytest.mark.parametrize("mode", ["plan", "react"])
+@pytest.mark.parametrize(
+    ("failure", "finding"),
+    [
+        (Reply.status(400, message="no"), UNREVIEWED),
+        (Reply.object({"text": "word " * 200_000}), UNREVIEWED),
+        (
+            Reply.refusal("I would rather not."),
+            f"{UNREVIEWED} compatible:scripted declined to answer: I would rather not.",
+        ),
+    ],
+    ids=["rejected", "a million signs", "refusal"],
+)
+async def test_a_reviewer_that_fails_leaves_the_answer_and_says_so(
+    service: Service, scripted_model: ScriptedModel, failure: Reply, finding: str, mode: str
+) -> None:
+    looked = iter(
+        [Reply.tool_call("execute_sql", {"name": "counted", "sql": TWICE}), Reply.object({"show": "counted"})]
+    )
+
     def reply(request: Request) -> Reply:
         if who(request).startswith("You put"):
-            return Reply.status(400, message="no")
-        return Reply.object({"steps": [PLANNED]})
+            return failure
+        return Reply.object({"steps": [PLANNED]}) if mode == "plan" else next(looked)
 
     scripted_model.script(reply)
-    answer = await ask(service)
-    assert answer.rows == ((6814,),)
-    assert "The model could not check this answer and put it into words." in answer.provenance.findings
+    answer = await ask(service, mode=mode)
+    assert (answer.status, answer.rows) == ("done", ((6814,),))
+    assert answer.provenance.findings == (finding,)
+    assert answer.provenance.confidence_reason == "No independent check could decide."

@@ -14,6 +14,7 @@ from answerable.answers.answer import Choice
 from answerable.engine.steps.understand import Question
 from answerable.query.plan import QueryPlan
 from answerable.reader.learned_questions import LearnedAnswer
+from answerable.reader.path_questions import PathAnswer
 from answerable.reader.reading import Read, Reading, Unreadable, Unsure
 
 QUERY = QueryPlan(entity="orders")
@@ -22,6 +23,7 @@ SURE, UNSURE = Read(best=READING), Unsure(question="Which?", readings=(READING,)
 STEP = {"id": "a", "tool": "sql", "context": "count"}
 WITH_PLAN = Choice(id=1, label="orders", plan=QUERY.model_dump(mode="json"))
 LEARNED = LearnedAnswer(question="How many orders are there?", sql="SELECT 1", same_values=True)
+PATHS = PathAnswer(cypher="MATCH (n) RETURN n", sentence="Show what connects them.")
 IN_WORDS = Choice(id=2, label="how many orders?")
 
 
@@ -54,6 +56,8 @@ def row_of(known: Situation) -> str:
         (situation(learned=LEARNED), "learned question"),
         (situation(learned=LEARNED, reply=SURE), "learned question"),
         (situation(learned=LEARNED, reply=SURE, plan_only=True), "reading to be shown"),
+        (situation(paths=PATHS, reply=SURE), "ways through a graph"),
+        (situation(paths=PATHS, reply=SURE, plan_only=True), "reading to be shown"),
         (situation(reply=SURE, plan_only=True), "reading to be shown"),
         (situation(reply=SURE, plan_only=True, sources=("a", "b")), "reading to be shown"),
         (situation(reply=SURE, sources=("a", "b")), "reading of several sources"),
@@ -101,6 +105,8 @@ def test_rows_and_facts_stand_in_the_order_in_which_they_are_needed() -> None:
         "exploration on request",
         "learned question",
         "learned question",
+        "ways through a graph",
+        "ways through a graph",
         "follow-up",
         "reading",
         "saved question like it",

@@ -120,6 +120,20 @@ def test_the_spec_fits_the_rows(columns: Columns) -> None:
     assert [c.right for c in spec.columns] == [True, False, True, True, True, False]
 
 
+@pytest.mark.parametrize("function", [None, "min", "max"])
+def test_years_are_not_grouped_like_amounts(columns: Columns, function: Any) -> None:
+    year: Any = ColumnRef(table="films", column="release_year")
+    expression = year if function is None else Aggregate(function=function, of=year)
+    plan = QueryPlan(entity="films", select=(SelectItem(expr=expression),))
+    spec = format_spec(columns(latest="integer"), [(1954,)], plan)
+    assert format_cell(1954, spec.columns[0].format) == "1954"
+
+
+def test_a_number_for_each_year_is_an_amount(columns: Columns) -> None:
+    spec = format_spec(columns(calls_per_year="integer"), [(1954,)])
+    assert format_cell(1954, spec.columns[0].format) == "1,954"
+
+
 def test_decimals_are_equal_within_a_column_and_few(columns: Columns) -> None:
     spec = format_spec(columns(v="number"), [(1 / 3,), (100.0,)])
     assert [format_cell(v, spec.columns[0].format) for v in (1 / 3, 100.0)] == ["0.33", "100.00"]

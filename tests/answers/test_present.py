@@ -144,12 +144,12 @@ def test_one_row_of_many_columns(answered: Answered) -> None:
     assert answered({f"c{i}": [i] for i in range(9)}).text == "1 row with 9 columns."
 
 
-def test_rows_are_limited_and_said_to_be(answered: Answered) -> None:
+def test_rows_are_limited_and_marked_as_cut(answered: Answered) -> None:
     answer = answered({"n": range(5_000), "name": [f"row {i}" for i in range(5_000)]})
     assert len(answer.rows) == 1_000
     assert answer.row_count == 5_000
     assert answer.provenance.truncated
-    assert answer.text == "5,000 rows. The first 1,000 rows are shown."
+    assert answer.text == "5,000 rows."  # whoever shows rows says how many: the terminal shows fewer than the page
     assert len(answered({"n": range(5)}, row_limit=2).rows) == 2
 
 
@@ -178,7 +178,8 @@ def test_long_text_is_cut_in_prose_only(answered: Answered) -> None:
 def test_the_json_form_is_the_contract(answered: Answered) -> None:
     body = answered({"day": [dt.date(2024, 1, 1)], "n": [2]}).model_dump(mode="json")
     assert list(body) == [
-        "run_id", "status", "kind", "text", "columns", "rows", "row_count", "steps", "choices", "provenance", "usage"
+        "run_id", "status", "kind", "text", "columns", "rows", "row_count", "steps", "choices", "graph", "provenance",
+        "usage",
     ]  # fmt: skip
     assert body["rows"] == [["2024-01-01", 2]]
     assert body["columns"] == [{"name": "day", "type": "date"}, {"name": "n", "type": "integer"}]
@@ -266,3 +267,15 @@ def test_a_direction_that_the_rows_deny_is_left_out(answered: Answered) -> None:
     answer = answered(regions, proposed="North lost the most. East fell by 9.5.")
     assert answer.text == "East fell by 9.5."
     assert any(finding.startswith("Left out a sentence") for finding in answer.provenance.findings)
+
+
+def test_the_values_of_a_single_row_are_said_even_if_a_sentence_about_them_is_left_out(answered: Answered) -> None:
+    data: dict[str, list[Any]] = {"room": ["Frugal not apropos"], "revenue": [53800.0], "nights": [214]}
+    answer = answered(data, proposed="It was booked for 241 guests and 199 nights.")
+    assert answer.text == "Room: Frugal not apropos; Revenue: 53,800; Nights: 214."
+
+
+def test_our_own_sentence_is_never_cut(answered: Answered) -> None:
+    # The check cannot read “3/4” and “½”, but a cell is quoted as it is.
+    answer = answered({"part": ["3/4 ½"], "size": [2]}, proposed="The size is 7.")
+    assert answer.text.startswith("Part: 3/4 ½; Size: 2.")

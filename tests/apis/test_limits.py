@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from email.utils import format_datetime
 
 import pytest
 from api_server import Answer, ApiServer, Received
@@ -88,6 +90,26 @@ async def test_a_reset_may_be_a_moment(api: ApiServer, session: ApiSession, cloc
     await session.call(ROWS)
     await session.call(ROWS)
     assert 25 < clock.passed <= 31
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+async def test_the_clock_of_the_api_may_differ_from_ours(
+    api: ApiServer, session: ApiSession, clock: HastyClock, hours: int
+) -> None:
+    theirs = clock.now() + timedelta(hours=hours)
+    headers = {
+        "Date": format_datetime(theirs, usegmt=True),
+        "X-Rate-Limit-Remaining": "0",
+        "X-Rate-Limit-Reset": str(int(theirs.timestamp()) + 30),
+    }
+    api.route = lambda _received: Answer([], 200, headers)
+    await session.call(ROWS)
+    await session.call(ROWS)
+    assert 25 < clock.passed <= 31
+    later = format_datetime(theirs + timedelta(seconds=70), usegmt=True)
+    api.route = lambda _received: Answer({}, 429, headers | {"Retry-After": later}) if clock.passed < 90 else Answer([])
+    await session.call(ROWS)
+    assert 90 < clock.passed < 200
 
 
 async def test_retry_after_holds_all_sessions_back(api: ApiServer, broker: Broker, clock: HastyClock) -> None:

@@ -292,6 +292,17 @@ async def test_what_is_no_table_stays_a_value(sandbox: Sandbox, value: str, expe
 
 
 @on()
+@pytest.mark.parametrize(
+    "rows",
+    ["[{'a\\x00b': 1, 'a\\x00c': 2}]", "[{'a' * 100_000: 1}]", "[{str(i): i for i in range(11_000)}]"],
+    ids=["zero bytes", "long", "many"],
+)
+async def test_names_that_would_not_arrive_whole_are_refused(sandbox: Sandbox, rows: str, tmp_path: Path) -> None:
+    result = await ran(sandbox, f"result = {rows}", into=tmp_path / "r.arrow")
+    assert (result.outcome, result.reason, result.frame) == ("error", "result", None), result
+
+
+@on()
 async def test_rows_of_mixed_kinds_are_an_error_that_names_the_column(sandbox: Sandbox, tmp_path: Path) -> None:
     result = await ran(sandbox, "result = [{'a': 1}, {'a': 'x'}]", into=tmp_path / "r.arrow")
     assert (result.outcome, result.reason) == ("error", "result")

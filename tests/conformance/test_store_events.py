@@ -145,7 +145,7 @@ async def test_many_runs_append_at_the_same_time(store: Store, people: Any) -> N
 
 
 async def test_more_runs_than_are_remembered(store: Store, people: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("answerable.store.events._REMEMBERED", 3)
+    monkeypatch.setattr("answerable.store.run_owners._REMEMBERED", 3)
     runs = [await new_run(store, people.ada) for _ in range(10)]
     for run in [*runs, *runs]:
         await store.events.append(started(run, len(await store.events.read(people.ada, run)) + 1), Lease(run, 1))

@@ -76,6 +76,8 @@ class MemoryEvents:
         self.stored.extend(events)
         self.commits.append([event.type for event in events])
 
+    async def still_ours(self, lease: object) -> None: ...
+
     async def read(self, principal: object, run: str, *, after: int = 0, limit: int | None = None) -> Sequence[Event]:
         return [event for event in self.stored if event.run == run and event.seq > after][:limit]
 

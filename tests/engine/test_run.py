@@ -38,6 +38,7 @@ from answerable.engine.graph import Graph, Node
 from answerable.engine.outcome import outcome_of
 from answerable.engine.run import Engine
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.literal import LiteralStep
 from answerable.store.base import Store
 
 GraphOf = Callable[..., Graph]
@@ -439,6 +440,42 @@ async def test_each_node_is_stored_before_its_children_start_and_heard_after(
     assert outcome.status == "done"
     finish = ["step.started", "step.finished"]
     assert events.commits == [["run.started"], finish, finish * 2, finish, ["run.finished"]]
+
+
+async def test_nodes_that_only_compute_share_the_commit_of_what_comes_after(
+    context: RunContext, kind: Any, memory_events: Any
+) -> None:
+    events, seen = memory_events(), []
+
+    async def work(step: Step) -> int:
+        seen.append((step.id, [e.node for e in events.stored if isinstance(e, StepFinished)]))
+        return 1
+
+    seven = {"kind": "given", "config": 7}
+    nodes = [
+        {"id": "a", **seven},
+        {"id": "b", "after": ["a"], **seven},
+        {"id": "read", "kind": "f", "after": ["b"]},
+        {"id": "c", "after": ["read"], **seven},
+        {"id": "write", "kind": "f", "after": ["c"], "effect": True},
+    ]
+    engine = Engine({"f": kind(work), "given": LiteralStep()}, events)
+    assert (await engine.run(Graph.parse({"nodes": nodes}), context)).status == "done"
+    assert seen == [("read", []), ("write", ["a", "b", "read", "c"])], "an effect waits for all before it"
+    both = ["step.started", "step.finished"]
+    assert events.commits == [
+        ["run.started"],
+        [*both, *both, *both],
+        [*both, "step.started"],
+        ["step.finished"],
+        ["run.finished"],
+    ]
+    # Whatever part of the journal is left, the run ends with the same outputs.
+    for length in range(1, len(events.stored)):
+        again = memory_events(events.stored[:length])
+        if any(isinstance(e, StepStarted) and e.node == "write" for e in again.stored):
+            break
+        assert (await Engine({"f": kind(work), "given": LiteralStep()}, again).resume(context)).output == 1
 
 
 async def test_a_long_step_is_seen_to_start_at_once(

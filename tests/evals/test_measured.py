@@ -73,6 +73,7 @@ def test_the_report_adds_to_the_contract() -> None:
         "unanswerable": False,
         "code": "SELECT 1",
         "reason": None,
+        "confidence": None,
         "seconds": 1.0,
         "calls": 2,
         "input_tokens": 100,

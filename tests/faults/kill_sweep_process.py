@@ -80,6 +80,7 @@ class FusedEvents:
         self._events = events
         self._fuse = fuse
         self.read = events.read
+        self.still_ours = events.still_ours
 
     async def append(self, events: Sequence[Event], lease: Lease, end: RunEnd | None = None) -> None:
         self._fuse.point()

@@ -19,8 +19,8 @@ PROCESS = Path(__file__).parent / "run_process.py"
 class Place:
     """A store, and processes at it."""
 
-    def __init__(self, url: str, folder: Path) -> None:
-        self.arguments = (url, str(folder / "artifacts"), str(folder / "diary"), str(LEASE))
+    def __init__(self, url: str, folder: Path, lease: float = LEASE) -> None:
+        self.arguments = (url, str(folder / "artifacts"), str(folder / "diary"), str(lease))
         self.diary = folder / "diary"
         self.processes: list[subprocess.Popen[str]] = []
 

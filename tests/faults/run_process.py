@@ -1,13 +1,15 @@
 """Carries out a run in a process of its own, for tests of runs that several processes share.
 
-    python run_process.py URL ARTIFACTS DIARY LEASE_SECONDS START|EFFECT|ADOPT
+    python run_process.py URL ARTIFACTS DIARY LEASE_SECONDS START|EFFECT|POISON|ADOPT
 
-START begins a run, prints its id and, when it has ended, how; with EFFECT the run's first step is an effect. ADOPT
-carries out what others left, until it is killed.
+START begins a run, prints its id and, when it has ended, how; with EFFECT the run's first step is an effect. POISON
+begins a run whose second step kills its process, and another run beside it, and prints both ids. ADOPT carries out what
+others left, until it is killed.
 """
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,8 @@ class Talk:
         self._seconds = seconds
 
     async def run(self, step: Step) -> Any:
+        if step.node.kind == "poison":
+            os.kill(os.getpid(), signal.SIGKILL)
         for number in range(PIECES):
             step.output("token", {"agent": "a", "text": f"{step.id}:{number} "})
             await asyncio.sleep(self._seconds / PIECES)
@@ -56,6 +60,8 @@ def graph(first: str = "talk") -> Graph:
     ]
     if first == "effect":
         nodes[0]["effect"] = True
+    if first == "poison":
+        nodes[1]["kind"] = "poison"
     return Graph.parse({"nodes": [*nodes, {"id": "end", "kind": "end", "after": [f"n{STEPS - 1}"]}]})
 
 
@@ -64,7 +70,7 @@ async def opened(url: str, artifacts: str, diary: str, lease: str, seconds: floa
     store = await open_store(url, artifacts=Path(artifacts), lease_seconds=float(lease))
     assert store.patient is not None
     talk = Talk(store.patient, Path(diary), seconds)
-    engine = Engine({"talk": talk, "end": talk}, store.patient.events)
+    engine = Engine({"talk": talk, "end": talk, "poison": talk}, store.patient.events)
     return store, RunService(store, RunCarrier(store, engine, SystemClock(), {}, patient=True), {})
 
 
@@ -73,6 +79,13 @@ async def main(url: str, artifacts: str, diary: str, lease: str, how: str) -> No
     if how == "ADOPT":
         runs.carrier.keep_adopting()
         print("adopting", flush=True)
+        await asyncio.Event().wait()
+    if how == "POISON":
+        contexts = [RunContext(new_run_id(), LOCAL) for _ in range(2)]
+        print(*(context.run for context in contexts), flush=True)
+        await runs.carrier.start(graph("poison"), Subject(None, (), None), contexts[0])
+        await asyncio.sleep(0.25)  # so that the second has done nothing when the first kills
+        await runs.carrier.start(graph(), Subject(None, (), None), contexts[1])
         await asyncio.Event().wait()
     context = RunContext(new_run_id(), LOCAL)
     await runs.carrier.start(graph("effect" if how == "EFFECT" else "talk"), Subject(None, (), None), context)

@@ -1,48 +1,59 @@
-"""A run that was under way when its process died twice is ended, and never continued by itself."""
+"""A run that kills its processes is given up; one that was only beside it, or that gets on between deaths, is not."""
 
 import asyncio
 import os
 import signal
 
-from tests.faults.run_places import LEASE, Place, eventually, finished, said
+from tests.faults.run_places import LEASE, Place, complete, eventually, finished, said
 from tests.faults.run_process import opened
 
 from answerable.core.context import LOCAL, RunContext
 from answerable.core.events import RunFailed
 from answerable.core.ids import RunId, new_run_id
-from answerable.service.runs import RunService
-from answerable.store.base import Store
 
 
-async def adopted(store: Store, runs: RunService) -> None:
-    async with asyncio.timeout(10 * LEASE):
-        while not await runs.carrier.resume_unfinished():  # noqa: ASYNC110 - until the lease of the dead process has lapsed
-            await asyncio.sleep(LEASE / 5)
-
-
-async def test_two_deaths_end_a_run(place: Place) -> None:
-    first = place.start()
-    run = RunId(await said(first))
-    await eventually(lambda: len(place.worked()) >= 1)
-    os.kill(first.pid, signal.SIGKILL)
-    second = place.start("ADOPT")
-    await eventually(lambda: any(process == second.pid for process, _ in place.worked()))
-    os.kill(second.pid, signal.SIGKILL)
+async def test_a_run_that_gets_on_survives_any_number_of_deaths(place: Place) -> None:
+    process = place.start()
+    run = RunId(await said(process))
+    for _ in range(2):
+        await eventually(lambda: any(of == process.pid for of, _ in place.worked()))  # noqa: B023 - awaited at once
+        os.kill(process.pid, signal.SIGKILL)
+        process = place.start("ADOPT")
+    await eventually(lambda: any(of == process.pid for of, _ in place.worked()))
+    os.kill(process.pid, signal.SIGKILL)
     store, runs = await opened(*place.arguments, seconds=0.05)
     try:
-        assert (await store.runs.get(LOCAL, run)).deaths == 1, "counted before the work began again"
-        await adopted(store, runs)
-        worked = place.worked()
-        answer = await runs.wait(run, LOCAL)
+        runs.carrier.keep_adopting()
+        async with asyncio.timeout(20 * LEASE):
+            assert (await runs.wait(run, LOCAL)).status == "done"
+        assert complete(await store.events.read(LOCAL, run))
+    finally:
+        await runs.carrier.close()
+        await store.close()
+
+
+async def test_three_deaths_at_one_place_end_a_run_and_not_those_beside_it(place: Place) -> None:
+    first = place.start("POISON")
+    poison, beside = map(RunId, (await said(first)).split())
+    await asyncio.to_thread(first.wait, 30)
+    for _ in range(2):
+        await asyncio.to_thread(place.start("ADOPT").wait, 30)
+    store, runs = await opened(*place.arguments, seconds=0.05)
+    try:
+        assert (await store.runs.get(LOCAL, poison)).deaths == 2, "counted before the work began again"
+        assert (await store.runs.get(LOCAL, beside)).deaths == 1, "not taken up beside another suspect"
+        runs.carrier.keep_adopting()
+        async with asyncio.timeout(20 * LEASE):
+            answer = await runs.wait(poison, LOCAL)
+            assert (await runs.wait(beside, LOCAL)).status == "done"
         assert answer.provenance.error is not None
         assert (answer.status, answer.provenance.error.code) == ("failed", "run_quarantined")
-        record = await store.runs.get(LOCAL, run)
-        assert (record.status, record.error_code, record.deaths) == ("failed", "run_quarantined", 2)
-        events = await store.events.read(LOCAL, run)
+        record = await store.runs.get(LOCAL, poison)
+        assert (record.status, record.error_code, record.deaths) == ("failed", "run_quarantined", 3)
+        events = await store.events.read(LOCAL, poison)
         assert isinstance(events[-1], RunFailed)
-        assert len(finished(events)) >= 1, "what it did is kept"
-        assert await runs.carrier.resume_unfinished() == 0
-        assert place.worked() == worked, "nothing was done again"
+        assert dict(finished(events)) == {"n0": 1}, "what it did is kept"
+        assert complete(await store.events.read(LOCAL, beside))
     finally:
         await runs.carrier.close()
         await store.close()

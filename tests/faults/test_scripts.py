@@ -15,7 +15,7 @@ PAUSE_SECONDS = "1"
 def test_nothing_is_lost_doubled_stuck_or_orphaned(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     code = main([name, "--rounds", "1", "--pause", PAUSE_SECONDS, "--json"])
     left = json.loads(capsys.readouterr().out)[name]
-    assert left.pop("requests") >= 8
+    assert left.pop("requests") >= 5
     assert left == {"lost": [], "doubled": [], "stuck": [], "orphaned": []}
     assert code == 0
 

@@ -5,9 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import pytest
 from faults.postgres import OwnPostgres
@@ -20,13 +21,17 @@ from answerable.core.events import RunResumed
 from answerable.core.ids import RunId, new_run_id
 from answerable.service.run_carrier import Subject
 from answerable.store.base import Store
+from answerable.store.database import Parameter, Row, SqlDatabase, Statement
 from answerable.store.open import open_store
+from answerable.store.runs import _CLAIM_RUN
 
-AWAY = 2.5 * LEASE
+LONG_LEASE = 4.0
+"""Where living processes must keep their runs: a busy machine may take a second to give them their turn."""
 FULL = """
 import asyncio, resource, sys
 from answerable.core.errors import OperatorError
 from answerable.store.open import open_store
+from answerable.store.runs import _CLAIM_RUN
 
 async def main():
     store = await open_store(sys.argv[1])
@@ -47,7 +52,7 @@ async def test_runs_wait_for_postgres_and_nobody_takes_those_of_a_living_process
     own_postgres: OwnPostgres, tmp_path: Path
 ) -> None:
     """Two processes at one server that restarts, and a third that starts just then."""
-    place = Place(own_postgres.url, tmp_path)
+    place = Place(own_postgres.url, tmp_path, LONG_LEASE)
     store, runs = await opened(*place.arguments)
     try:
         working, adopting = place.start(), place.start("ADOPT")
@@ -59,7 +64,7 @@ async def test_runs_wait_for_postgres_and_nobody_takes_those_of_a_living_process
         with pytest.raises(OperatorError) as caught:
             await store.database.check()
         assert caught.value.stable_code == "store_unavailable"
-        await asyncio.sleep(AWAY)
+        await asyncio.sleep(1.5 * LONG_LEASE)
         await own_postgres.start()
         late = place.start("ADOPT")
         assert await said(late) == "adopting"
@@ -202,3 +207,41 @@ async def test_a_held_write_goes_on_when_the_store_is_back(tmp_path: Path) -> No
     record = await held
     assert await store.runs.get(LOCAL, record.run) == record
     await store.close()
+
+
+@pytest.mark.parametrize("calls", range(4))
+async def test_a_store_that_goes_away_after_a_run_was_claimed_does_not_leave_it_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    """Whichever read after the claim fails first: the run belongs to a living process, so no other would adopt it."""
+    place = Place(str(tmp_path / "a.db"), tmp_path)
+    before, leaving = await opened(*place.arguments)
+    run = await leaving.carrier.start(graph(), Subject(None, (), None), RunContext(new_run_id(), LOCAL))
+    await asyncio.sleep(0.05)  # it begins
+    await leaving.carrier.close()
+    await before.close()
+
+    store, runs = await opened(*place.arguments, seconds=0.01)
+    database = cast("SqlDatabase", store.database)
+    write, rows, left = database.write, database.rows, list[int]()
+
+    async def noting_claims(*statements: Statement, **more: Collection[int]) -> Sequence[int]:
+        changed = await write(*statements, **more)
+        if not left and any(_CLAIM_RUN in sql for sql, _ in statements):
+            left[:] = range(calls + 1)
+        return changed
+
+    async def away_once(sql: str, *parameters: Parameter) -> Sequence[Row]:
+        if left and left.pop() == 0:
+            raise OperatorError("The store is away.", code="store_unavailable")
+        return await rows(sql, *parameters)
+
+    monkeypatch.setattr(database, "write", noting_claims)
+    monkeypatch.setattr(database, "rows", away_once)
+    try:
+        runs.carrier.keep_adopting()
+        async with asyncio.timeout(20 * LEASE):
+            assert (await runs.wait(run, LOCAL)).status == "done"
+    finally:
+        await runs.carrier.close()
+        await store.close()

@@ -58,10 +58,11 @@ COUNTING_WRITER = """
 async def main():
     print("ready", flush=True)
     sys.stdin.readline()  # all start together
-    store, run = await open_mine(), RunId(sys.argv[3])
+    store, run = await open_store(sys.argv[1], artifacts=Path(sys.argv[2])), RunId(sys.argv[3])
     await store.runs.create(RunContext(run, LOCAL), None)
-    for number in range(1, 201, 2):
-        await store.events.append([StepStarted(run, number + n, 1.0, NodeId("a")) for n in range(2)], Lease(run, 1))
+    for number in range(1, 201, 2):  # as a run writes: it waits for a server that a busy machine keeps from replying
+        events = [StepStarted(run, number + n, 1.0, NodeId("a")) for n in range(2)]
+        await store.patient.events.append(events, Lease(run, 1))
     await store.close()
 
 asyncio.run(main())

@@ -41,6 +41,7 @@ def state(api: httpx.Client) -> dict[str, Any]:
         "sources": sorted((each["name"], len(each["files"])) for each in api.get("/sources").json()["sources"]),
         "history": [each["change_id"] for each in api.get("/sources/small/semantic/history").json()["changes"]],
         "text": api.get("/sources/small/semantic").json()["text"],
+        "models": [each["name"] for role in api.get("/models").json()["roles"] for each in role["models"]],
         "cases": sorted(each["id"] for each in cases),
         "evals": sorted(each["eval_id"] for each in api.get("/evals/mine/runs").json()["runs"]),
         "graphs": [each["version"] for each in api.get("/graphs/small/versions").json()["versions"]],
@@ -74,6 +75,7 @@ def requests_of(api: httpx.Client) -> dict[str, tuple[str, str, dict[str, Any]]]
         "sync": ("POST", "/sources/small/sync", {}),
         "rollback": ("POST", "/graphs/small/rollback", {"json": {"version": 1}}),
         "ready-made": ("POST", "/graphs/ready/from", {"json": {"template": "data-quality"}}),
+        "model": ("POST", "/models", {"json": {"provider": "ollama", "model": "small"}}),
         "wrong": ("POST", "/wrong-answers", {"json": {"run_id": other["run_id"], "what": "rows"}}),
     }
 
@@ -85,6 +87,7 @@ OF_A_RUN = {
     "/runs/{run_id}/retry",
     "/runs/{run_id}/fork",
     "/runs/{run_id}/changes",
+    "/sources/{name}/tables/{table}/explore/ask",
     "/graphs/run",
     "/graphs/{name}/runs",
 }
@@ -93,17 +96,22 @@ CHANGE_NOTHING = {
     "/runs/{run_id}/replay",
     "/runs/{run_id}/rows/query",
     "/models/check",
+    "/models/check-new",
+    "/sources/test",
+    "/sources/{name}/tables/{table}/explore",
     "/agents/{name}/runs",
     "/graphs/validate",
+    "/access/check",
     "/okta/{name}/reports/{report}",
 }
 ELSEWHERE = {"/runs/{run_id}/approvals", "/events/{name}", "/sources/{name}/learn"}
 ELSEWHERE |= {"/runs/{run_id}/pause", "/runs/{run_id}/resume"}
 ELSEWHERE |= {"/access/undo", "/access/requests", "/access/requests/{request_id}/approve"}
-ELSEWHERE |= {"/access/requests/{request_id}/deny"}
+ELSEWHERE |= {"/access/requests/{request_id}/deny", "/okta/{name}/syncs"}
 """See `tests/faults/test_run_processes.py`, and for events, which are decisions, `tests/graphs/test_waiting.py`.
 Learning asks a model: it is not repeated by itself, and names that are there are not added again. Pausing:
-`tests/graphs/test_pausing.py`. Rules and requests need people who sign in: `tests/identity/test_rules.py`."""
+`tests/graphs/test_pausing.py`. Rules and requests need people who sign in: `tests/identity/test_rules.py`. A sync that
+is asked for twice goes on: `tests/okta/test_tenants.py`."""
 OF_SECRETS = {"/sign-in", "/sign-out", "/invitations/accept", "/users", "/users/{name}/invitation"}
 OF_SECRETS |= {"/service-users", "/keys", "/keys/{key_id}/rotate"}
 """Their replies hold secrets, and are not stored. Whoever repeats one gets another session or another link."""

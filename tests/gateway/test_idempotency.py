@@ -79,6 +79,7 @@ NO_KEY = {
     "DELETE /api/v1/sessions/{session_id}": _AGAIN,
     "PATCH /api/v1/users/{name}": _AGAIN,
     "DELETE /api/v1/users/{name}/sessions": _AGAIN,
+    "DELETE /api/v1/users/{name}/sessions/{session_id}": _AGAIN,
     "POST /api/v1/service-users": _SECRET,
     "POST /api/v1/keys": _SECRET,
     "POST /api/v1/keys/{key_id}/rotate": _SECRET,

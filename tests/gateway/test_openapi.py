@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.core.result import Ok
+from served import Server
 
 TAGS = (
     "chat",
@@ -41,6 +42,16 @@ EFFORT = settings(
 
 
 @pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One of its own: what is tried here changes settings that other tests rely on."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "people.csv").write_text("id,name\n1,Ana\n2,Bo\n")
+    started = Server(home=tmp_path_factory.mktemp("openapi"), folder=folder).start()
+    yield started
+    started.kill()
+
+
+@pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
     """Not at the top: every process of a test run collects this file, and one or two run its tests."""
     from answerable.gateway.app import create_app
@@ -67,6 +78,15 @@ def test_every_route_has_a_tag_that_is_tried_here(document: dict[str, Any]) -> N
     told = [operation["tags"] for methods in document["paths"].values() for operation in methods.values()]
     assert {len(tags) for tags in told} == {1}
     assert {tag for tags in told for tag in tags} == set(TAGS)
+
+
+def test_a_body_that_is_no_json_is_a_documented_error(document: dict[str, Any]) -> None:
+    operations = [(path, each) for path, methods in document["paths"].items() for each in methods.values()]
+    takes_json = [
+        each for each in operations if "application/json" in each[1].get("requestBody", {}).get("content", ())
+    ]
+    assert takes_json
+    assert [path for path, operation in takes_json if "400" not in operation["responses"]] == []
 
 
 def test_every_route_keeps_its_word(routes: Any, server: Any) -> None:

@@ -16,11 +16,20 @@ def ask(api: httpx.Client, question: str, source: str, **more: Any) -> dict[str,
 def test_each_source_has_questions_that_it_answers(api: httpx.Client, upload: Upload) -> None:
     golden = api.get("/sources/demo/questions").json()["questions"]
     assert len(golden) == 4
-    assert ask(api, golden[0], "demo")["kind"] == "table"
-    upload(b"day,kind,price\n2026-01-01,a,1\n2026-02-01,b,2\n", "visits.csv")
+    assert ask(api, golden[0]["question"], "demo")["kind"] == "table"
+    rows = ["2026-01-01,a,1.5", "2026-02-01,b,2", "2026-02-02,b,4", "2026-02-03,b,3", "2026-02-04,a,1.5"]
+    upload("\n".join(("day,kind,price", *rows)).encode(), "visits.csv")
     made = api.get("/sources/visits/questions").json()["questions"]
-    assert made == ["Visits per month", "How many visits are there?", "How many visits are there per kind?"]
-    assert {ask(api, question, "visits")["status"] for question in made} == {"done"}
+    assert [each["question"] for each in made] == [
+        "What is the average price by kind?",
+        "Average price per month",
+        "Visits per kind",
+        "Visits per month",
+    ]
+    assert made[0]["answer"] in ("2 rows: a 1.5, b 3", "2 rows: b 3, a 1.5")
+    for each in made:
+        answer = ask(api, each["question"], "visits")
+        assert (answer["status"], bool(each["rows"])) == ("done", True)
     assert api.get("/sources/nope/questions").status_code == 404
 
 

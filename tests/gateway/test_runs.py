@@ -24,6 +24,23 @@ def test_a_written_query_runs_as_written(api: httpx.Client) -> None:
     assert answer["rows"] == [["Berlin", 2], ["Paris", 1]]
 
 
+WRITING = (
+    "WITH a AS (INSERT INTO people SELECT * FROM people RETURNING *) FROM a",
+    "WITH a AS (DELETE FROM people RETURNING *) SELECT * FROM a",
+    "FROM (UPDATE people SET city = 'x' RETURNING *)",
+    "SELECT city FROM people UNION ALL (DELETE FROM people RETURNING city)",
+)
+
+
+@pytest.mark.parametrize("sql", WRITING)
+def test_a_query_that_would_change_data_is_refused_at_both_doors(api: httpx.Client, sql: str) -> None:
+    asked = api.post("/chat", json={"message": f"SQL: {sql}", "source": "small"}).json()
+    for answer in (query(api, sql), asked):
+        assert answer["status"] in ("refused", "failed"), answer
+        assert not answer["rows"]
+    assert query(api, "SELECT count(*) FROM people")["rows"] == [[3]]
+
+
 def test_a_plan_runs_as_given(api: httpx.Client) -> None:
     plan = {"entity": "people", "select": [{"expr": {"kind": "aggregate", "function": "count"}}]}
     reply = api.post("/runs", json={"query_type": "plan", "code": plan, "source": "small"}).json()

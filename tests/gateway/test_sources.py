@@ -193,6 +193,21 @@ def test_uploads_have_a_largest_size_together(tmp_path: Path) -> None:
         assert send(content, "b.csv").status_code == 201
 
 
+def test_a_database_is_tried_without_being_added(api: httpx.Client, server: Any) -> None:
+    before = api.get("/sources").json()["sources"]
+    tried = api.post("/sources/test", json={"url": "postgresql://reader:hunter2@127.0.0.1:1/crm"})
+    assert (tried.status_code, tried.json()["problem"]["code"]) == (200, "source_unreachable")
+    assert (tried.json()["name"], tried.json()["location"]) == ("crm", "postgresql://reader@127.0.0.1:1/crm")
+    for wrong, code in (
+        ({"url": "mysql://h/d"}, "source_url_invalid"),
+        ({"url": "/etc"}, "source_url_invalid"),
+        ({"url": "postgresql://127.0.0.1:1/crm", "name": "demo"}, "source_exists"),
+    ):
+        assert api.post("/sources/test", json=wrong).json()["code"] == code
+    assert [known["name"] for known in api.get("/sources").json()["sources"]] == [known["name"] for known in before]
+    assert not [path for path in server.home.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()]
+
+
 def test_an_upload_has_a_largest_size_and_can_be_turned_off(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", upload_mb=1)
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
@@ -204,5 +219,6 @@ def test_an_upload_has_a_largest_size_and_can_be_turned_off(tmp_path: Path) -> N
         for reply in (
             client.post("/api/v1/uploads", params={"name": "a.csv"}, content=b"a\n1\n"),
             client.post("/api/v1/sources", json={"url": "postgresql://h/d"}),
+            client.post("/api/v1/sources/test", json={"url": "postgresql://h/d"}),
         ):
             assert (reply.status_code, reply.json()["code"]) == (403, "adding_off")

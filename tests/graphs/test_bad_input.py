@@ -41,7 +41,7 @@ async def test_a_wrong_graph_is_neither_stored_nor_run(service: Service, nodes: 
 
 async def test_ten_thousand_nodes_are_refused_at_once(service: Service) -> None:
     nodes = "\n".join(f"n{number}: {{kind: transform, value: 1}}" for number in range(10_000))
-    with pytest.raises(GraphError, match="1,000 nodes at most"):
+    with pytest.raises(GraphError, match="2,000 nodes at most"):
         await service.graphs.validate(graph_text(nodes), LOCAL)
 
 

@@ -32,6 +32,20 @@ async def test_a_reference_in_sql_is_a_value_and_never_sql(run_graph: Any) -> No
         assert (found.status, found.output["frame"]["row_count"]) == ("done", count)
 
 
+async def test_a_number_of_a_query_may_be_reckoned_with_in_the_next(run_graph: Any) -> None:
+    found = await run_graph(
+        """
+        mean: {kind: sql, source: ORDERS, sql: "select avg(amount) / 3 as mean from orders"}
+        big: {kind: sql, source: ORDERS, sql: "select id from orders where 50*amount > 50*{{ mean.value }} order by 1"}
+        none: {kind: transform, when: big.row_count = 0, template: none}
+        first: {kind: transform, when: big.rows.0.id != 1, template: first}
+        """
+    )
+    assert found.nodes["big"].status == "done"
+    skipped = [found.nodes[each].message for each in ("none", "first")]
+    assert skipped == ["`big.row_count = 0` does not hold", "`big.rows.0.id != 1` does not hold"]
+
+
 async def test_a_router_takes_one_branch_and_a_join_goes_on_with_it(run_graph: Any) -> None:
     nodes = """
         check: {kind: router, routes: {high: input.n > 10, low: input.n < 5}, default: middle}

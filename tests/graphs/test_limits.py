@@ -29,6 +29,8 @@ async def test_no_more_runs_of_a_graph_work_than_it_says(settings: Settings) -> 
         other = await one.graphs.begin(SLOW.replace("tried", "other"), {}, LOCAL)
         assert await owners(one, runs) == 2
         assert await owners(one, [other]) == 1
+        await two.runs.cancel(runs[3], LOCAL)
+        assert (await one.runs.get(runs[3], LOCAL)).status == "cancelled", "it needs no room to end"
         assert await two.runs.carrier.adopt() == 0
         await one.runs.cancel(runs[0], LOCAL)
         assert await two.runs.carrier.adopt() == 1
@@ -55,8 +57,9 @@ async def test_a_tenant_has_its_own_limit(settings: Settings) -> None:
         mine = [await service.graphs.begin(text.replace("tried", f"g{n}"), {}, LOCAL) for n in range(3)]
         theirs = [await service.graphs.begin(text, {}, elsewhere)]
         assert (await owners(service, mine), await owners(service, theirs, elsewhere)) == (1, 1)
-        for run in mine:
+        for run in reversed(mine):
             await service.runs.cancel(run, LOCAL)
+        assert {(await service.runs.get(run, LOCAL)).status for run in mine} == {"cancelled"}
         await service.runs.cancel(theirs[0], elsewhere)
 
 

@@ -133,7 +133,7 @@ async def test_too_many_nodes_are_refused_also_in_bodies(service: Service) -> No
     many = "".join(f"  n{number}: {{kind: transform, value: 1}}\n" for number in range(10_000))
     with pytest.raises(GraphError, match=f"{MOST_NODES:,} nodes at most"):
         await service.graphs.validate("name: g\nnodes:\n" + many, LOCAL)
-    inner = ", ".join(f"n{number}: {{kind: transform, value: 1}}" for number in range(600))
+    inner = ", ".join(f"n{number}: {{kind: transform, value: 1}}" for number in range(MOST_NODES * 6 // 10))
     bodies = "".join(f"  m{n}: {{kind: map, over: [1], body: {{nodes: {{{inner}}}}}}}\n" for n in range(2))
     with pytest.raises(GraphError, match=f"{MOST_NODES:,} nodes at most"):
         await service.graphs.validate("name: g\nnodes:\n" + bodies, LOCAL)

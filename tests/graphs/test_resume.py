@@ -86,6 +86,8 @@ class StoredEvents:
     async def append(self, events: Sequence[Event], lease: object, end: object = None) -> None:
         self.stored.extend(events)
 
+    async def still_ours(self, lease: object) -> None: ...
+
     async def read(self, principal: object, run: str, *, after: int = 0, limit: int | None = None) -> Sequence[Event]:
         return [event for event in self.stored if event.seq > after][:limit]
 

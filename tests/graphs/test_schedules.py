@@ -6,27 +6,18 @@ from typing import Any
 
 import pytest
 from graph_text import graph_text
+from shifted_clock import ShiftedClock
 
 from answerable.app import open_service
-from answerable.core.clock import SystemClock
 from answerable.core.context import LOCAL, Principal
+from answerable.core.cron_times import next_moment
 from answerable.core.errors import UserError
 from answerable.core.ids import TenantId, UserId
-from answerable.graphs.schedules import MOST_AT_ONCE, GraphSchedule, due_moments, next_moment
+from answerable.graphs.schedules import MOST_AT_ONCE, GraphSchedule, due_moments
 from answerable.service import Service
 from answerable.settings import Settings
 
 BERLIN = "Europe/Berlin"
-
-
-class ShiftedClock(SystemClock):
-    """The time of day, put forward by a test."""
-
-    def __init__(self) -> None:
-        self.ahead = timedelta()
-
-    def now(self) -> datetime:
-        return super().now() + self.ahead
 
 
 @pytest.fixture

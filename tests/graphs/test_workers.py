@@ -52,9 +52,27 @@ async def test_a_worker_takes_no_more_than_it_may(server: Service, settings: Set
         owners = [(await server.runs.get(run, LOCAL)).owner for run in runs]
         assert sum(owner is not None for owner in owners) == 2
         worker.runs.carrier.keep_adopting()
-        for run in runs:  # reaches the worker, or a run that nobody carries out yet
-            await server.runs.cancel(run, LOCAL)
+        await asyncio.gather(*(server.runs.cancel(run, LOCAL) for run in runs))
         assert {each.status for each in await ended(server, runs)} == {"cancelled"}
+
+
+async def test_a_run_that_waits_for_a_worker_is_cancelled_at_once(server: Service, settings: Settings) -> None:
+    slow = graph_text("slow: {kind: wait, seconds: 60}")
+    runs = [await server.graphs.begin(slow, {}, LOCAL) for _ in range(3)]
+    async with open_service(settings, any_location=True, carried_at_once=1) as worker:
+        assert await worker.runs.carrier.adopt() == 1
+        queued = [run for run in runs if (await server.runs.get(run, LOCAL)).owner is None]
+        # At the server, which leaves runs to workers, and at the worker, which has no room.
+        await server.runs.cancel(queued[0], LOCAL, "changed my mind")
+        await worker.runs.cancel(queued[1], LOCAL)
+        records = [await server.runs.get(run, LOCAL) for run in runs]
+        assert sorted(record.status for record in records) == ["cancelled", "cancelled", "running"]
+        assert (server.runs.carrier.running(), worker.runs.carrier.running()) == (0, 1)
+        types = [event.type for event in await server.runs.journal(queued[0], LOCAL)]
+        assert types == ["run.started", "run.resumed", "run.cancelled"]
+        assert (await server.runs.answer(queued[0], LOCAL)).text != ""
+        [still] = [record.run for record in records if record.status == "running"]
+        await worker.runs.cancel(still, LOCAL)
 
 
 async def test_a_decision_at_the_server_lets_a_worker_go_on(server: Service, settings: Settings) -> None:

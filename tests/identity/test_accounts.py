@@ -1,16 +1,29 @@
 """People, passwords and sessions: what a user, an administrator and somebody who guesses get."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from answerable.access.policy import digest_of
 from answerable.core.context import HOME_TENANT, LOCAL, person
-from answerable.core.errors import AnswerableError, NotFoundError, RefusedError, SignInError, TooManyError, UserError
+from answerable.core.errors import (
+    AnswerableError,
+    NotFoundError,
+    OperatorError,
+    RefusedError,
+    SignInError,
+    TooManyError,
+    UserError,
+)
+from answerable.core.ids import TenantId
 from answerable.identity.passwords import _NOBODYS, FREE_ATTEMPTS, LONGEST_WAIT, Passwords, wait_after
+from answerable.identity.redis_sessions import RedisSessions
 from answerable.service import Service
 from answerable.settings import Settings
 
+IN_BOTH_PLACES = pytest.mark.parametrize("sessions", ["store", "redis"])
 PASSWORD = "correct horse battery staple"
 BOSS = person("boss")
 
@@ -115,6 +128,7 @@ async def test_weak_passwords_are_refused(service: Service, weak: str) -> None:
     await service.identity.accept(invitation.token, PASSWORD, HOME_TENANT)  # the link still works
 
 
+@IN_BOTH_PLACES
 async def test_a_session_slides_and_ends(service: Service, clock: Any) -> None:
     await joined(service, "ana")
     tokens = [(await service.identity.sign_in("ana", PASSWORD, HOME_TENANT)).token for _ in range(3)]
@@ -126,6 +140,7 @@ async def test_a_session_slides_and_ends(service: Service, clock: Any) -> None:
     assert await service.identity.person_with(tokens[0], HOME_TENANT) is None
 
 
+@IN_BOTH_PLACES
 async def test_sessions_are_ended_one_by_one_and_all_at_once(service: Service) -> None:
     await joined(service, "ana")
     await joined(service, "bo")
@@ -150,6 +165,7 @@ async def test_sessions_are_ended_one_by_one_and_all_at_once(service: Service) -
     assert len(await service.identity.sessions(bo)) == 1
 
 
+@IN_BOTH_PLACES
 async def test_who_is_disabled_is_out_at_once_and_keeps_what_is_theirs(service: Service) -> None:
     await joined(service, "ana")
     token = (await service.identity.sign_in("ana", PASSWORD, HOME_TENANT)).token
@@ -164,6 +180,7 @@ async def test_who_is_disabled_is_out_at_once_and_keeps_what_is_theirs(service: 
     assert (await service.identity.sign_in("ana", PASSWORD, HOME_TENANT)).user == "ana"
 
 
+@IN_BOTH_PLACES
 async def test_a_new_password_ends_all_sessions(service: Service) -> None:
     await joined(service, "ana")
     ana, other = person("ana"), "another good long password"
@@ -253,3 +270,36 @@ async def test_without_rules_there_is_nobody_to_add(settings: Settings, clock: A
 
 def replace_home(settings: Settings) -> Settings:
     return settings.model_copy(update={"home": settings.home.parent / "plain"})
+
+
+@pytest.mark.parametrize("sessions", ["redis"])
+async def test_sessions_in_redis_are_of_one_tenant_and_of_all_servers(
+    service: Service, settings: Settings, clock: Any
+) -> None:
+    await joined(service, "ana")
+    token = (await service.identity.sign_in("ana", PASSWORD, HOME_TENANT)).token
+    beside, other = RedisSessions(settings.redis, clock), TenantId("other")
+    assert await beside.find(other, digest_of(token)) is None
+    assert await beside.end(other, "ana", None) == 0
+    found = await beside.find(HOME_TENANT, digest_of(token))
+    assert found is not None
+    assert token not in repr(found)
+    # One that was ended meanwhile does not live on because another server renews it.
+    await service.identity.sign_out(token, HOME_TENANT)
+    later = clock.now() + timedelta(minutes=30)
+    await beside.renew(HOME_TENANT, digest_of(token), used_at=clock.now(), expires_at=later)
+    assert await beside.find(HOME_TENANT, digest_of(token)) is None
+    await beside.close()
+
+
+async def test_while_redis_is_away_nobody_gets_in(clock: Any) -> None:
+    sessions = RedisSessions("unix:///nowhere/redis.sock", clock)
+    for attempt in (
+        sessions.find(HOME_TENANT, "digest"),
+        sessions.of_user(HOME_TENANT, "ana"),
+        sessions.end(HOME_TENANT, "ana", None),
+    ):
+        with pytest.raises(OperatorError) as caught:
+            await attempt
+        assert caught.value.stable_code == "redis_unavailable"
+    await sessions.close()

@@ -119,3 +119,40 @@ async def test_a_refused_person_asks_and_then_sees_over_http(settings: Settings)
             assert [each["version"] for each in versions] == [1]
             assert (await boss.get("/access/diff")).status_code == 404
             assert (await ana.get("/access/versions")).status_code in (200, 403)
+
+
+async def test_rules_are_read_tried_and_replaced_over_http(settings: Settings) -> None:
+    app = create_app(settings)
+    async with serving(app) as port:
+        service: Service = app.state.service
+        address = f"http://127.0.0.1:{port}/api/v1"
+        token = (await service.identity.begin_session("boss", HOME_TENANT)).token
+        async with httpx.AsyncClient(
+            base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=60
+        ) as boss:
+            state = (await boss.get("/access/rules")).json()
+            assert (state["version"], state["text"]) == (1, (settings.home / "access.yaml").read_text())
+            assert {"allow", "rows"} <= {rule["effect"] for rule in state["rules"]}
+            assert "administer" in next(role for role in state["roles"] if role["name"] == "manager")["actions"]
+            draft = state["text"].replace("tables: orders", "tables: odrers", 1)
+            report = (await boss.post("/access/check", json={"text": draft})).json()
+            assert any("odrers" in problem["message"] for problem in report["problems"])
+            assert (await boss.post("/access/check", json={"text": "rules: ["})).json()["problems"][0]["rule"] == ""
+            assert (await boss.put("/access/rules", json={"text": "rules: [", "version": 1})).status_code >= 400
+            changed = {"text": state["text"].replace("data@example.com", "help@example.com"), "version": 1}
+            for _ in range(2):  # the second one as if the first reply had been lost
+                assert (await boss.put("/access/rules", json=changed)).json()["version"] == 2
+            stale = await boss.put("/access/rules", json={**changed, "text": state["text"]})
+            assert (stale.status_code, stale.json()["code"]) == (422, "access_changed")
+            assert (await boss.get("/access/rules")).json()["contact"] == "help@example.com"
+            seen = (await boss.get("/access/explain", params={"user": "ana", "source": "shop"})).json()
+            assert any("by rule" in line for table in seen["tables"] for line in table["shaped"])
+            assert (await boss.get("/groups")).json() == {"groups": []}
+            await boss.post("/users", json={"name": "cleo", "roles": ["manager"]})
+            patched = await boss.patch("/users/cleo", json={"attributes": {"region": ["West"]}})
+            assert patched.json()["attributes"] == {"region": ["West"]}
+            session = (await service.identity.begin_session("ana", HOME_TENANT)) and (
+                await boss.get("/users/ana/sessions")
+            ).json()["sessions"][0]["session_id"]
+            assert (await boss.delete(f"/users/ana/sessions/{session}")).status_code == 204
+            assert (await boss.get("/users/ana/sessions")).json()["sessions"] == []

@@ -266,6 +266,36 @@ async def test_failures_are_told_in_plain_words(
     ]
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Tools are not supported. See https://x.example.com/docs?a=1 for help.", "Tools are not supported."),
+        ("litellm.BadRequestError: OpenAIException - too many tools (httpx.HTTPStatusError)", "too many tools"),
+        ("tools.0.function.name is too long for gpt-4.1 at https://x.example.com", "tools.0.function.name is too long"),
+        (
+            "See https://x.example.com/ (pydantic_ai.exceptions.ModelHTTPError, openai.BadRequestError)",
+            "no reason is given.",
+        ),
+    ],
+)
+async def test_a_rejection_is_told_without_addresses_and_libraries(
+    models: Models, scripted_model: ScriptedModel, context: RunContext, said: str, told: str
+) -> None:
+    scripted_model.script([Reply.status(400, message=said)])
+    with pytest.raises(OperatorError) as caught:
+        await answer(models, context)
+    assert f"does not accept the request: {told}" in str(caught.value)
+    assert not [word for word in ("http", "pydantic", "litellm", "Error", "Exception") if word in str(caught.value)]
+
+
+async def test_a_refusal_keeps_its_text(models: Models, scripted_model: ScriptedModel, context: RunContext) -> None:
+    why = "I cannot help with that, since it is about a named person. See https://rules.example.com/people. " * 5
+    scripted_model.script([Reply.refusal(why)])
+    with pytest.raises(RefusedError) as caught:
+        await answer(models, context)
+    assert why.strip() in str(caught.value)
+
+
 @pytest.mark.parametrize(("setting", "sent"), [(None, 3000), (20_000, 20_000), (500, 500)])
 async def test_the_setting_for_output_holds_for_every_agent(
     make: Any, scripted_model: ScriptedModel, context: RunContext, setting: int | None, sent: int

@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 
 from answerable.okta.simulator.changes import change
 from answerable.okta.simulator.filters import FilterError, parsed
-from answerable.okta.simulator.populate import named, simulated_tenant
+from answerable.okta.simulator.populate import simulated_tenant
 from answerable.okta.simulator.server import TOKEN, Simulator
-from answerable.okta.simulator.tenant import Tenant
+from answerable.okta.simulator.tenant import Tenant, named
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 KNOWN = json.loads(FACTS.read_text("utf-8"))

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,7 @@ from answerable.okta.sync.client import OktaClient, tenant_url
 from answerable.okta.sync.credentials import ApiToken
 from answerable.okta.sync.database import NEXT, PUBLISHED, SyncKind, WorkFile
 from answerable.okta.sync.jobs import SyncJob
+from answerable.okta.sync.page_rows import ListPage
 from answerable.okta.sync.run import SyncRecord, history, sync
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -161,8 +163,8 @@ def test_closing_waits_for_a_page_that_is_being_written(tmp_path: Path, tenant: 
             return 0
 
         work.db.set_progress_handler(slow, 1)
-        page = (SyncJob("users", ""), list(tenant.users), None, "2026-11-16T12:00:00.000Z")
-        writing = threading.Thread(target=work.write_page, args=page)
+        page = ListPage(SyncJob("users", ""), list(tenant.users), None, "2026-11-16T12:00:00.000Z")
+        writing = threading.Thread(target=work.write_pages, args=([page],))
         writing.start()
         begun.wait()
         work.close()
@@ -271,8 +273,8 @@ def test_a_missing_scope_is_named(missing: str, tmp_path: Path, tenant: Tenant) 
     from answerable.okta.sync.scopes import SCOPES
 
     class Bearer(ApiToken):
-        async def header(self, _client: Any) -> str:
-            return "Bearer granted"
+        async def headers(self, _client: Any, _path: str) -> Mapping[str, str]:
+            return {"Authorization": "Bearer granted"}
 
     async def inside(url: str) -> None:
         client = OktaClient(url, Bearer("", "the application"), QuickClock())
@@ -348,3 +350,14 @@ def test_addresses_that_are_refused(address: str) -> None:
 @pytest.mark.parametrize("address", ["acme.okta.com", "https://acme.okta.com/", "okta://acme.okta.com"])
 def test_addresses_that_mean_the_same(address: str) -> None:
     assert tenant_url(address) == "https://acme.okta.com"
+
+
+def test_somebody_who_looks_at_a_sync_does_not_make_it_fail(tmp_path: Path) -> None:
+    work = WorkFile(tmp_path)
+    work.begin("full", "2026-11-16T12:00:00.000Z", "2026-11-16T12:00:00.000Z", 1)
+    looking = sqlite3.connect(f"{(tmp_path / NEXT).as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    looking.execute("BEGIN")
+    looking.execute("SELECT count(*) FROM _jobs").fetchone()
+    threading.Timer(0.2, looking.close).start()
+    work.publish(NOW)
+    assert [record.status for record in history(tmp_path)] == ["complete"]

@@ -21,6 +21,9 @@ VALUES = {
     "login_risks.risk": "push bombing",
     "period": "since March 2026",
     "duration": "90 days",
+    "number": "3",
+    "users": "contractors in London",
+    "users.department": "Sales",
 }
 
 
@@ -35,3 +38,18 @@ def test_every_question_of_the_vocabulary_is_answered_by_its_statement(tmp_path:
             if answer.status != "done" or "in semantic.yaml" not in answer.model_dump_json():
                 wrong.append(f"{asked}: {answer.text}")
     assert wrong == []
+
+
+def test_why_somebody_has_access_is_drawn(tmp_path: Path) -> None:
+    shutil.copy(DATA, tmp_path / "okta.sqlite")
+    shutil.copy(VOCABULARY, tmp_path / "semantic.yaml")
+    with Answerable(tmp_path / "okta.sqlite", home=tmp_path / "home") as corp:
+        drawn = corp.ask("How does Emeka Diallo have access to GitHub?").answer.graph
+        assert drawn is not None
+        named = {node.id: node.name for node in drawn.nodes}
+        assert [(named[edge.source], edge.label, named[edge.target]) for edge in drawn.edges] == [
+            ("emeka.diallo0@acme.example", "matches", 'Engineering staff: user.department=="Engineering"'),
+            ('Engineering staff: user.department=="Engineering"', "in", "dept-engineering"),
+            ("dept-engineering", "has", "GitHub"),
+        ]
+        assert corp.ask("Who has access to GitHub?").answer.graph is None

@@ -58,6 +58,7 @@ def test_each_kind_is_found_whole(kind: str, text: str) -> None:
         "On 2024-05-01 12:30:00 revenue was 1,234,567.89 for 12,345 orders",
         "SELECT sum(amount) FROM orders WHERE year = 2024 AND id = 12345678",
         "version 1.2.3.4.5, 10:30:45, 3.14159265",
+        "Total 2024 12 12, then 12 12 12 12 12",
         "run_0123456789abcdef01234567 of 2020-2024",
     ],
 )
@@ -117,6 +118,13 @@ def test_any_text_streams_as_it_is_redacted_at_once(text: str, size: int) -> Non
     stream = StreamRedaction(KINDS)
     shown = "".join(stream.feed(text[at : at + size]) for at in range(0, len(text), size)) + stream.end()
     assert shown == Redaction(frozenset(KINDS)).text(text)
+
+
+@pytest.mark.timeout(10)
+def test_a_line_that_begins_with_plain_words_does_not_stop_the_stream() -> None:
+    text = "Orders by region:\nnorth has the most of them, then comes south\nand west has the fewest of all\n"
+    stream = StreamRedaction(KINDS)
+    assert stream.feed(text) + stream.end() == text
 
 
 def test_a_stream_without_an_end_is_not_kept_in_memory() -> None:

@@ -4,6 +4,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
@@ -72,6 +73,7 @@ def test_hostile_bodies_are_read_without_harm() -> None:
         b"\xff\xfe",
         b'{"a": "' + b"(" * 50_000 + b'"}',
         b"'" * 30_000,
+        *(json.dumps([part * 3_000] * 50).encode() for part in ("a_ ", "a::b ", "\n", "$", "@{", "<a ", "/a;", "(0")),
     )
     for body in hostile:
         judged("POST", "/x", headers, body)
@@ -106,8 +108,15 @@ async def test_attacks_are_refused_and_queries_are_answered(tmp_path: Path, capl
     assert [(line["mode"], line["findings"][0]["check"]) for line in lines] == [("block", "sql"), ("monitor", "script")]
 
 
+def _is_kept_aside(rule: str) -> bool:
+    """Rules of the core rule set whose requests nobody looked at while the checks were written."""
+    digest = sha256(rule.encode()).digest()
+    return rule != "944300" and digest[0] % 3 == 0 and digest[1] % 2 == 0
+
+
 def test_labelled_requests_are_recognised() -> None:
-    """Floors of what was measured. The requests of the core rule set hold much that no single value shows."""
+    """Floors of what was measured. A harmless request of the core rule set is one that a certain rule must not take for
+    an attack: many of them are attacks of another kind."""
     if not DATA.exists():
         pytest.skip("no labelled requests here")
     seen: Counter[tuple[str, bool, bool]] = Counter()
@@ -115,11 +124,12 @@ def test_labelled_requests_are_recognised() -> None:
         case = json.loads(line)
         headers = {name.lower(): str(value) for name, value in case["headers"].items()}
         body = (case["data"] or "").encode("utf-8", "replace")
-        seen["crs", case["is_attack"], judged(case["method"], case["uri"], headers, body).is_attack] += 1
+        part = "crs, kept aside" if _is_kept_aside(case["rule"]) else "crs"
+        seen[part, case["is_attack"], judged(case["method"], case["uri"], headers, body).is_attack] += 1
     for harmless, payload in _payloads():
         target = f"/x?a={quote(payload, safe='')}"
         seen["gotestwaf", not harmless, judged("GET", target, BROWSER, b"").is_attack] += 1
-    for name, least_caught, most_blocked in (("crs", CRS_CAUGHT, CRS_BLOCKED), ("gotestwaf", 0.7, 0.03)):
+    for name, least_caught, most_blocked in FLOORS:
         caught = seen[name, True, True] / (seen[name, True, True] + seen[name, True, False])
         blocked = seen[name, False, True] / (seen[name, False, True] + seen[name, False, False])
         print(f"{name}: {caught:.3f} of attacks caught, {blocked:.3f} of the others blocked")
@@ -127,7 +137,17 @@ def test_labelled_requests_are_recognised() -> None:
         assert blocked <= most_blocked
 
 
-CRS_CAUGHT, CRS_BLOCKED = 0.50, 0.08
+FLOORS = (("crs", 0.94, 0.08), ("crs, kept aside", 0.60, 0.19), ("gotestwaf", 0.88, 0.0))
+
+
+def test_questions_of_people_are_no_attacks() -> None:
+    """Also where they stand in a field that is looked at."""
+    cases = DATA.parent / "plain" / "cases.jsonl"
+    if not cases.exists():
+        pytest.skip("no questions here")
+    questions = [json.loads(line)["question"] for line in cases.read_text().splitlines()]
+    taken = [each for each in questions if judged("GET", f"/x?a={quote(each, safe='')}", BROWSER, b"").is_attack]
+    assert len(taken) <= len(questions) * 0.01, taken
 
 
 def _payloads() -> Iterator[tuple[bool, str]]:

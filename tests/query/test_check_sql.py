@@ -114,6 +114,8 @@ def test_labels_of_the_result(shop: Catalog) -> None:
         ("SELECT id FROM orders UNION SELECT id FROM customers ORDER BY id", "LIMIT 10"),
         ("SELECT id FROM orders FETCH FIRST 50 ROWS ONLY", "LIMIT 10"),
         ("SELECT id FROM orders FETCH FIRST 5 ROWS ONLY", "LIMIT 5"),
+        ("SELECT id FROM orders FETCH FIRST ROW ONLY", "LIMIT 1"),
+        ("SELECT id FROM orders ORDER BY id FETCH FIRST 50 ROWS WITH TIES", "FETCH FIRST 10 ROWS WITH TIES"),
     ],
 )
 def test_rows_are_limited(sql: str, limit: str, shop: Catalog) -> None:

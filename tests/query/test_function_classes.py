@@ -23,7 +23,7 @@ _POSTGRES = "SELECT lower(proname) FROM pg_proc UNION SELECT oprname FROM pg_ope
 _SAMPLING = {"bernoulli", "system"}
 """Handlers of TABLESAMPLE in PostgreSQL; that a call of them is refused, the last test shows."""
 _OTHER_SYNTAX = {
-    "duckdb": {"apply", "approx_top_k", "cast"},
+    "duckdb": {"apply", "cast"},
     "sqlite": {"match"},
     "postgres": {"cast", "convert", "format", "interval", "json_value", "lpad", "rpad", "repeat", "overlaps"},
 }

@@ -24,6 +24,11 @@ LIBRARY = [
     (("How many loans were there in 2023?", "and the year before?"), [(0,)]),
     (("names of the members in Leeds", "those with an age over 30"), [("Ana Petrov",), ("Fay Lin",)]),
     (("names of the members in Leeds", "and York"), [("Bram de Wit",), ("Emil Sand",)]),
+    (("number of books per genre", "top 1", "and the lowest"), [("Cooking", 1)]),
+    (("name of the oldest member", "and the youngest"), [("Emil Sand",)]),
+    (("name of the oldest member", "the youngest instead"), [("Emil Sand",)]),
+    (("average price of the books in Crime", "and the pages"), [(pytest.approx(300.33, abs=0.01),)]),
+    (("number of members per city", "only Leeds", "list them"), [("Ana Petrov",), ("Chidi Eze",), ("Fay Lin",)]),
 ]
 
 
@@ -55,6 +60,16 @@ def test_a_follow_up_changes_what_it_says(
         counts = [row[-1] for row in rows]
         assert counts == sorted(counts, reverse="round" not in turns[-1])
         assert len(rows) == (3 if "3" in turns[-1] else 2)
+
+
+@pytest.mark.parametrize(("said", "falling"), [("highest first", True), ("lowest first", False)])
+def test_all_groups_are_put_in_order(small_databases: dict[str, SmallDatabase], said: str, falling: bool) -> None:
+    library = small_databases["library"]
+    reply = talk(library, "number of books per genre", said)
+    assert isinstance(reply, Read)
+    counts = [row[-1] for row in library.rows(reply.best.sql or "") or ()]
+    assert counts == sorted(counts, reverse=falling)
+    assert len(counts) == 6
 
 
 def test_a_value_is_replaced_inside_a_sub_query(small_databases: dict[str, SmallDatabase]) -> None:

@@ -12,7 +12,8 @@ from answerable.agents.reader_graphs import SURE
 from answerable.core.catalog import Catalog
 from answerable.core.errors import OperatorError
 from answerable.reader.explaining.bindings import UNUSED
-from answerable.reader.reader import MAX_READINGS, Reader
+from answerable.reader.own_words import MAX_READINGS
+from answerable.reader.reader import Reader
 from answerable.reader.reading import Read, Unreadable, Unsure
 from answerable.reader.weights import FOLDER, PROVENANCE, WORDED_LIKE_DATA, load_weights
 

@@ -163,3 +163,13 @@ def test_never_more_than_three(small_databases: dict[str, SmallDatabase], questi
         for table in database.reader.catalog.tables:
             reply = database.read(question.format(table.name))
             assert not isinstance(reply, Unsure) or len(reply.readings) <= 3
+
+
+def test_a_form_is_not_called_sure_if_another_answer_is_likelier(small_databases: dict[str, SmallDatabase]) -> None:
+    clinic = small_databases["clinic"]
+    open_to_both = clinic.read("fees in March 2024")  # their list, or their total
+    assert isinstance(open_to_both, Read)
+    assert open_to_both.best.confidence < 0.85
+    plain = clinic.read("fees per month")
+    assert isinstance(plain, Read)
+    assert plain.best.confidence >= 0.85

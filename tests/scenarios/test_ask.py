@@ -20,6 +20,7 @@ KEYS = {
     "provenance",
     "usage",
     "thread_id",
+    "graph",
 }
 Run = Callable[..., Any]
 

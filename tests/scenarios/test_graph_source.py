@@ -96,6 +96,23 @@ async def test_a_path_is_returned_with_its_nodes_and_relationships_in_order(serv
     nodes, relationships = (json.loads(str(cell)) for cell in answer.rows[0])
     assert [node["key"] for node in nodes] == ["Adam", "Zhang", "Noura", "Guelph"]
     assert relationships == ["Follows", "Follows", "LivesIn"]
+    assert answer.graph is not None
+    assert [(node.kind, node.name) for node in answer.graph.nodes] == [
+        ("User", "Adam"),
+        ("User", "Zhang"),
+        ("User", "Noura"),
+        ("City", "Guelph"),
+    ]
+    assert [(edge.source, edge.target, edge.directed) for edge in answer.graph.edges][-1] == (
+        "User:Noura",
+        "City:Guelph",
+        True,
+    )
+    backwards = await ask(service, "CYPHER: MATCH p = (c:City {name: 'Guelph'})<-[:LivesIn]-(u:User) RETURN p")
+    assert backwards.graph is not None
+    assert [(edge.source, edge.target) for edge in backwards.graph.edges] == [("User:Noura", "City:Guelph")]
+    other = "CYPHER: MATCH (u:User) RETURN u.name AS `a nodes`, [u.age] AS `a relationships`"
+    assert (await ask(service, other)).graph is None
 
 
 async def test_cypher_for_a_table_and_sql_for_a_graph_are_refused_clearly(tmp_path: Path, social: Path) -> None:
@@ -222,7 +239,7 @@ async def test_a_question_in_words_is_answered_without_a_model(
 
 RULES = """
 roles:
-  reader: {actions: [ask, sql]}
+  reader: {actions: [ask, cypher]}
 users:
   ann: {roles: [reader]}
 rules:
@@ -235,9 +252,10 @@ rules:
     [
         ("tables: Follows, deny: true", FOLLOWERS, "access_denied"),
         ("tables: User, columns: age, deny: true", "MATCH (u:User) RETURN u.age", "access_denied"),
-        ("tables: User, deny: true", "MATCH (c)<-[:LivesIn]-(u) RETURN u.name", "cypher_name_unknown"),
-        ("tables: User, rows: age > 30", "MATCH (u:User) RETURN u.name", "access_rule_unsupported"),
-        ("tables: User, columns: name, mask: hash", "MATCH (u:User) RETURN u.age", "access_rule_unsupported"),
+        ("tables: User, deny: true", "MATCH (c)<-[:LivesIn]-(u) RETURN u.name", "access_denied"),
+        ("tables: User, rows: agee > 30", "MATCH (u:User) RETURN u.name", "access_rule_invalid"),
+        ("tables: User, rows: count(age) > 30", "MATCH (u:User) RETURN u.name", "access_rule_invalid"),
+        ("tables: Follows, columns: to_user_name, mask: hash", FOLLOWERS, "access_rule_unsupported"),
     ],
 )
 async def test_access_rules_hold_for_a_graph(social: Path, tmp_path: Path, rule: str, question: str, code: str) -> None:
@@ -249,3 +267,77 @@ async def test_access_rules_hold_for_a_graph(social: Path, tmp_path: Path, rule:
         answer = await service.questions.ask(QuestionRequest(f"CYPHER: {question}"), ann)
         assert answer.provenance.error is not None
         assert answer.provenance.error.code == code
+
+
+async def test_a_row_rule_shapes_what_is_asked_of_a_graph_in_words(social: Path, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", sources={"social": str(social)}, source="social")
+    settings.make_home()
+    rules = f"{RULES}  - {{name: over-thirty, for: reader, source: social, tables: User, rows: age > 30}}\n"
+    (tmp_path / "home" / "access.yaml").write_text(rules)
+    ann = Principal(LOCAL.tenant, UserId("ann"))
+    async with app.open_service(settings, any_location=False) as service:
+        answer = await service.questions.ask(QuestionRequest("number of users per city"), ann)
+        assert sorted(answer.rows) == [("Kitchener", 1), ("Waterloo", 1)]
+        assert "over-thirty" in answer.model_dump_json()
+
+
+ACCESS = (
+    "CREATE NODE TABLE Person(id INT64, name STRING, PRIMARY KEY (id))",
+    "CREATE NODE TABLE Team(id INT64, name STRING, PRIMARY KEY (id))",
+    "CREATE NODE TABLE App(id INT64, name STRING, PRIMARY KEY (id))",
+    "CREATE REL TABLE MemberOf(FROM Person TO Team)",
+    "CREATE REL TABLE Gives(FROM Team TO App)",
+    "CREATE REL TABLE Has(FROM Person TO App)",
+    "CREATE (:Person {id: 1, name: 'Ada Hansen'}), (:Person {id: 2, name: 'Bo Kim'}),"
+    " (:Team {id: 1, name: 'ops-team'}), (:Team {id: 2, name: 'sales'}),"
+    " (:App {id: 1, name: 'GitHub'}), (:App {id: 2, name: 'Jira'})",
+    *(
+        f"MATCH (a:{start}), (b:{end}) WHERE a.id = {one} AND b.id = {other} CREATE (a)-[:{kind}]->(b)"
+        for kind, start, end, one, other in (
+            ("MemberOf", "Person", "Team", 1, 1),
+            ("MemberOf", "Person", "Team", 2, 1),
+            ("Gives", "Team", "App", 1, 1),
+            ("Has", "Person", "App", 1, 1),
+        )
+    ),
+)
+
+
+@pytest.fixture
+async def access(tmp_path: Path) -> AsyncIterator[Service]:
+    graph = write_graph(tmp_path / "access.lbug", ACCESS)
+    settings = Settings(home=tmp_path / "home", sources={"access": str(graph)}, source="access")
+    async with app.open_service(settings, any_location=False) as opened:
+        yield opened
+
+
+async def test_ways_are_asked_for_in_plain_words(access: Service) -> None:
+    why = await ask(access, "How does Ada Hansen have access to GitHub?")
+    assert (why.status, why.row_count, why.provenance.data_source_type) == ("done", 2, "graph")
+    assert why.graph is not None
+    assert {(edge.source, edge.label, edge.target) for edge in why.graph.edges} == {
+        ("Person:1", "Has", "App:1"),
+        ("Person:1", "MemberOf", "Team:1"),
+        ("Team:1", "Gives", "App:1"),
+    }
+    assert "Ada Hansen → MemberOf ops-team → Gives GitHub." in why.text
+    backwards = await ask(access, "what is the path between GitHub and Bo Kim")
+    assert backwards.graph is not None
+    assert len(backwards.graph.edges) == 2
+    assert all(edge.directed for edge in backwards.graph.edges)
+    through = await ask(access, "Who can reach GitHub through a team?")
+    assert {row[:2] for row in through.rows} == {("Ada Hansen", "ops-team"), ("Bo Kim", "ops-team")}
+    none = await ask(access, "Why does Bo Kim have access to Jira?")
+    assert (none.status, none.row_count, none.graph) == ("done", 0, None)
+    for other in (
+        "Why does Ada Hansen hate GitHub?",
+        "How old is Ada Hansen?",
+        "Who can reach GitHub through a window?",
+    ):
+        assert (await ask(access, other)).status == "clarify", other
+
+
+async def test_the_shortest_ways_are_shown_where_ways_can_go_round(service: Service) -> None:
+    answer = await ask(service, "How is Adam connected to Guelph?")
+    assert (answer.row_count, "ALL SHORTEST" in str(answer.steps[0].code)) == (1, True)
+    assert "Adam → Follows Zhang → Follows Noura → LivesIn Guelph." in answer.text

@@ -106,3 +106,28 @@ def test_a_limit_of_dollars_needs_a_price(answerable: Callable[..., Any], measur
     done = answerable(*measure, "--max-cost", "1", env=env)
     assert done.code == 1
     assert done.json["error"]["code"] == "model_price_unknown"
+
+
+def test_replies_are_recorded_and_measured_again_without_the_model(
+    answerable: Callable[..., Any], measure: tuple[str, ...], scripted_model: ScriptedModel, tmp_path: Path
+) -> None:
+    first = answerable(*measure, "--record", "replies.jsonl").json
+    assert "You plan how" not in (tmp_path / "replies.jsonl").read_text(), "a recording holds no prompts"
+    scripted_model.requests.clear()
+    again = answerable("eval", "cases.jsonl", "--recorded", "replies.jsonl", "--json").json
+    assert scripted_model.requests == []
+    assert [each["outcome"] for each in again["results"]] == [each["outcome"] for each in first["results"]]
+    assert (again["model"], again["calls"]) == ("recorded", first["calls"])
+    assert again["input_tokens"] > 1_000
+    (tmp_path / "replies.jsonl").write_text("no recording")
+    refused = answerable("eval", "cases.jsonl", "--recorded", "replies.jsonl")
+    assert refused.code != 0
+    assert "replies.jsonl: it is no recording." in refused.err
+
+
+def test_the_bundled_recording_is_right_in_about_two_calls_a_question(answerable: Callable[..., Any]) -> None:
+    found = answerable("eval", "demo", "--recorded", "demo", "--limit", "8", "--json").json
+    assert found["correct"] == found["cases"] > 4
+    assert found["calls"] <= 2.5 * found["cases"]
+    assert found["input_tokens"] <= 4_500 * found["cases"], "with the definitions of tools"
+    assert (found["sure"], found["sure_and_right"]) == (found["cases"], found["cases"])

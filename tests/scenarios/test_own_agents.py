@@ -36,6 +36,13 @@ CASES = """\
   inputs: {message: "Where is my parcel?"}
   expect: {says: [angry], reply: {mood: angry, urgency: 4}}
 """
+GRAPH = """\
+name: sort
+input: {type: object, properties: {text: {type: string}}, required: [text]}
+nodes:
+  sorted: {kind: agent, agent: triage, inputs: {message: "{{ input.text }}"}}
+  told: {kind: transform, template: "{{ sorted.reply.mood }}, {{ sorted.reply.urgency }} of 5"}
+"""
 ANGRY = {"mood": "angry", "urgency": 4}
 
 
@@ -98,6 +105,19 @@ def test_an_agent_of_the_project_is_listed_shown_and_run_by_the_library(
     model.script([Reply.object(ANGRY)])
     with Answerable(home=home) as data:
         assert data.agents.run("triage", {"message": "?"}).reply == ANGRY
+
+
+def test_a_graph_uses_an_agent_of_the_home_folder(
+    answerable: Run, home: Path, tmp_path: Path, model: ScriptedModel
+) -> None:
+    agent(home)
+    (tmp_path / "sort.graph.yaml").write_text(GRAPH)
+    model.script([Reply.object(ANGRY)])
+    done = answerable("graph", "run", "sort.graph.yaml", "--input", "text=Where is it?", "--json")
+    assert done.code == 0, done.out + done.err
+    assert done.json["output"] == "angry, 4 of 5"
+    assert "Where is it?" in model.requests[0].text
+    assert model.requests[0].json["temperature"] == 0.2
 
 
 def test_an_agent_without_a_schema_replies_with_text(answerable: Run, home: Path, model: ScriptedModel) -> None:

@@ -280,6 +280,20 @@ async def test_a_failure_in_the_middle_of_the_pages_is_a_failure(shop: ShopApi, 
     assert caught.value.stable_code == "api_failed"
 
 
+async def test_what_is_deleted_between_two_calls_is_passed_over_and_said(
+    shop: ShopApi, source: Source, tmp_path: Path
+) -> None:
+    shop.route = lambda r: Answer({}, 404) if r.path == "/v1/customers/c1/notes" else shop.answer(r)
+    rows, result = await ask(source, "SELECT count(*) FROM notes", tmp_path)
+    assert rows == [(2,)]
+    assert result.live is not None
+    assert result.live.notes == ("notes: 1 of those whose rows were asked for are no longer there.",)
+    shop.route = lambda r: Answer({}, 404) if r.path.endswith("/notes") else shop.answer(r)
+    with pytest.raises(AnswerableError) as caught:
+        await ask(source, "SELECT count(*) FROM notes", tmp_path)
+    assert caught.value.stable_code == "api_not_found"
+
+
 async def test_an_entity_that_may_not_be_read_is_left_out_and_said(shop: ShopApi, opened: Open) -> None:
     shop.route = _only_orders(shop, lambda _received: Answer({}, 403))
     catalog = await (await opened()).describe()

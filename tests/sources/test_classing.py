@@ -61,6 +61,40 @@ def test_personal_data(name: str, values: tuple[str, ...]) -> None:
     assert personal_reason(name, values)
 
 
+LIVED_IN = ("Theodor-Heuss-Straße 34", "1498 rue Bélanger", "11120 Jasper Ave NW", "Av. Faria Lima, 2170")
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "values", "reason"),
+    [
+        ("Customer", "Address", LIVED_IN, "its name"),
+        ("employees", "address_line_1", (), "its name"),
+        ("shop_members", "addr", (), "its name"),
+        ("people_2024", "street", (), "its name"),
+        ("addresses", "address_content", (), "its name"),
+        ("visits", "seen_at", LIVED_IN, "values like street addresses"),
+        ("visits", "ip_address", ("10.0.0.1",), "its name"),
+        ("shops", "email_address", (), "its name"),
+        ("coffee_shop", "Address", LIVED_IN, None),
+        ("companies", "street_address", LIVED_IN, None),
+        ("Locations", "spot", LIVED_IN, None),
+        ("customers", "address_type", ("Billing", "Shipping"), None),
+        ("customers", "web_address", ("www.example.com",), None),
+        ("devices", "mac_address", ("00:1b:44:11:3a:b7",), None),
+        ("film", "title", ("21 Jump Street", "Chicago"), None),
+    ],
+)
+def test_addresses_of_people_and_of_places(table: str, name: str, values: tuple[str, ...], reason: str | None) -> None:
+    column = Column(name=name, type="text", examples=values)
+    [classed] = classed_table(Table(name=table, columns=(column,))).columns
+    assert classed.sensitivity_reason == reason
+    assert classed.sensitivity == (reason and "personal")
+
+
+def test_a_number_of_an_address_is_none() -> None:
+    assert classed_column(Column(name="address", type="integer")).sensitivity is None
+
+
 @pytest.mark.parametrize(
     ("name", "type_", "values"),
     [

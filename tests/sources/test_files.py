@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+import xlsxwriter  # type: ignore[import-untyped]
 from as_written import as_written
 
 from answerable.sources.base import Limits
@@ -194,3 +195,26 @@ async def test_a_long_query_reports_the_megabytes_that_it_has_written(
     assert {(text, total) for text, _, total in reports} == {
         (f"{done / 1_000_000:,.1f} MB of rows written", None) for done in written
     }
+
+
+def _cell_far_away(book: Any) -> None:
+    sheet = book.add_worksheet()
+    sheet.write(0, 0, "a")
+    sheet.write(1_048_575, 16_383, 1)  # the last cell that there is: sixteen billion lie between
+
+
+def _many_sheets(book: Any) -> None:
+    for _ in range(501):
+        book.add_worksheet()
+
+
+@pytest.mark.parametrize("filled", [_cell_far_away, _many_sheets])
+async def test_a_workbook_that_cannot_be_read_leaves_the_other_files(
+    folder: Path, opened: Callable[..., Any], filled: Callable[[Any], None]
+) -> None:
+    (folder / "good.csv").write_text("n\n1\n")
+    with xlsxwriter.Workbook(folder / "bad.xlsx", {"constant_memory": True}) as book:
+        filled(book)
+    catalog = await (await opened()).describe()
+    assert [table.name for table in catalog.tables] == ["good"]
+    assert [warning.subject for warning in catalog.warnings] == ["bad.xlsx"]

@@ -5,11 +5,12 @@ import importlib.util
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from answerable.core.events import EVENT_TYPES
+from answerable.graphs.definition import KINDS
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "web" / "src"
@@ -121,3 +122,12 @@ def _script(name: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_every_kind_of_node_has_a_form_with_fields_that_it_knows() -> None:
+    text = (SOURCE / "graphs" / "kinds.ts").read_text(encoding="utf-8")
+    forms = re.findall(r'^    kind: "(\w+)",(.*?)^    begin:', text, re.DOTALL | re.MULTILINE)
+    known = {str(get_args(kind.model_fields["kind"].annotation)[0]): set(kind.model_fields) for kind in KINDS}
+    assert {kind for kind, _ in forms} == set(known)
+    for kind, fields in forms:
+        assert set(re.findall(r'\bname: "(\w+)"', fields)) <= known[kind], kind

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from accessibility import axe_findings
 from seen import wait_for_count
 from served import Server
 
@@ -60,6 +61,7 @@ def test_a_graph_is_edited_run_and_decided(studio: Server, visit: Callable[..., 
     page.reload()
     page.wait_for_selector(".approve")
     page.complaints.clear()  # the browser reports the requests that failed meanwhile
+    assert axe_findings(page) == []
     page.click(".approve >> text=Edit")
     page.fill(".approve textarea", "Hi Bob")
     page.click("text=Go on with this")
@@ -67,8 +69,16 @@ def test_a_graph_is_edited_run_and_decided(studio: Server, visit: Callable[..., 
     page.click(".gnode >> text=sent")
     page.click("#tab-node")
     page.wait_for_selector(".gform .code >> text=Sent: Hi Bob")
+    page.click(".gnode >> text=ok")
+    page.click("text=With another output")
+    page.fill(".gfork textarea", '{"data": "Bye Bob"}')
+    page.click(".gfork >> text=Go on with this")
+    page.click(".gnode >> text=sent")
+    page.wait_for_selector(".gform .code >> text=Sent: Bye Bob")
     page.click(".gversions >> text=v1")
     page.wait_for_selector(".diff-text .added >> text=Dear")
+    page.wait_for_selector(".gdiff .gnode.changed >> text=draft")
+    assert page.locator(".gdiff .gnode.changed").count() == 1
     page.click("text=Make v1 count again")
     page.wait_for_selector(".gversions >> text=v3")
 

@@ -61,8 +61,8 @@ def test_pictures(take: Callable[..., Any]) -> None:
     page.wait_for_selector(".stats.four", timeout=60_000)
     page.click(".cases tbody tr >> nth=3")
     save(page, "evals")
-    page.goto(thread.partition("/ask")[0] + "/settings")
-    page.wait_for_selector("[aria-label=Sandboxes] tbody tr")
+    page.goto(thread.partition("/ask")[0] + "/settings/models")
+    page.wait_for_selector(".bud")
     save(page, "settings")
     address = f"/ask{thread.partition('/ask')[2]}"
     dark = take(address, color_scheme="dark")

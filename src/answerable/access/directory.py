@@ -1,7 +1,9 @@
 """The people of the store who can sign in, as the rules see them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from answerable.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,8 @@ class AccessFile:
         return self._views[principal]
 
     def secret(self) -> str:
-        """For hashed values: the same for all people and at all times, so that hashes can be compared and joined."""
+        """The secret of hashed values. It is the same for all people and at all times, so that hashes can be compared
+        and joined."""
         try:
             return self._secret.read_text(encoding="ascii")
         except FileNotFoundError:

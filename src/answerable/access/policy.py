@@ -16,9 +16,13 @@ from answerable.core.errors import OperatorError, UserError
 from answerable.core.values import Frozen
 from answerable.core.yaml_text import FieldPath, Marks, did_you_mean, read
 
-Action = Literal["ask", "sql", "python", "add_sources", "edit_names", "evaluate", "administer"]
+Action = Literal["ask", "sql", "cypher", "python", "add_sources", "edit_names", "evaluate", "administer"]
+WRITING: tuple[Action, ...] = ("sql", "cypher", "python")
+"""What somebody needs who writes a plan or a graph: its steps may be any of them."""
 KEY_PREFIX = "ans_"
 """How every key begins, so that one that leaks can be found."""
+EVERY = "*"
+"""Stands for all graphs in a rule."""
 EVERYONE = "everyone"
 """Stands for all people in the `for` of a rule."""
 RESERVED_USERS = frozenset({"local"})
@@ -65,8 +69,9 @@ class Mask(Frozen):
 
 
 class Rule(Frozen):
-    """Says one thing about a part of a source, for some people: that they may see it, that they may not, which of its
-    rows they see, or what its columns show instead."""
+    """Says one thing, for some people. About a part of a source: that they may see it, that they may not, which of its
+    rows they see, or what its columns show instead. About stored graphs: that they may run them or not. About tools:
+    that they may not use them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True)
 
@@ -74,7 +79,11 @@ class Rule(Frozen):
     for_: Texts = Field(default=(), alias="for")
     """Roles, or `everyone`."""
     users: Texts = ()
-    source: Text
+    source: Text | None = None
+    graphs: Texts = ()
+    """Stored graphs, or `*` for all."""
+    tools: Texts = ()
+    """What graphs and models look into data with."""
     tables: Texts = ()
     """Empty for all tables."""
     columns: Texts = ()
@@ -91,6 +100,12 @@ class Rule(Frozen):
     def _says_one_thing(self) -> "Rule":
         if sum((self.allow, self.deny, self.rows is not None, self.mask is not None)) != 1:
             raise ValueError("a rule has exactly one of `allow: true`, `deny: true`, `rows` and `mask`")
+        if sum((self.source is not None, bool(self.graphs), bool(self.tools))) != 1:
+            raise ValueError("a rule is about one of `source`, `graphs` and `tools`")
+        if self.source is None and (self.tables or self.columns or not (self.allow or self.deny)):
+            raise ValueError("a rule about graphs or tools says `allow: true` or `deny: true`, and no more")
+        if self.tools and not self.deny:
+            raise ValueError("tools need no rule to be used; a rule about tools says `deny: true`")
         if not self.for_ and not self.users:
             raise ValueError("a rule needs `for` (roles, or everyone) or `users`")
         if self.rows is not None and (not self.tables or self.columns):
@@ -100,6 +115,9 @@ class Rule(Frozen):
         return self
 
     def __str__(self) -> str:
+        if self.source is None:
+            what = f"graphs {', '.join(self.graphs)}" if self.graphs else f"tools {', '.join(self.tools)}"
+            return f"{what}: {'allowed' if self.allow else 'denied'}"
         where = f"{self.source}: {', '.join(self.tables) or 'all tables'}"
         where += f" ({', '.join(self.columns)})" if self.columns else ""
         if self.rows is not None:
@@ -112,6 +130,9 @@ class Rule(Frozen):
 
     def is_for(self, user: str, roles: frozenset[str]) -> bool:
         return EVERYONE in self.for_ or user in self.users or not roles.isdisjoint(self.for_)
+
+    def is_about_graph(self, name: str) -> bool:
+        return name in self.graphs or EVERY in self.graphs
 
     def is_about(self, table: str) -> bool:
         return not self.tables or table.casefold() in {name.casefold() for name in self.tables}

@@ -6,7 +6,7 @@ from answerable.access.policy import Rule
 from answerable.access.view import Attributes
 from answerable.core.catalog import Catalog, Table
 from answerable.core.errors import AnswerableError, OperatorError
-from answerable.core.values import Language
+from answerable.query.cypher.language import LANGUAGE as CYPHER
 from answerable.query.sql.check import checked, parsed, parsed_expression
 from answerable.query.sql.names import address
 from answerable.query.sql.writing import written
@@ -20,7 +20,7 @@ def bound_condition(rule: Rule, table: Table, catalog: Catalog, attributes: Attr
     assert rule.rows is not None
     try:
         tree = parsed_expression(rule.rows, catalog.dialect)
-        if any(name not in attributes for name in needed_attributes(tree)):
+        if any(not attributes.get(name) for name in needed_attributes(tree)):
             return exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(0))
         return exp.Paren(this=_checked(_filled(rule, tree, attributes), table, catalog))
     except OperatorError:
@@ -29,10 +29,19 @@ def bound_condition(rule: Rule, table: Table, catalog: Catalog, attributes: Attr
         raise invalid_condition(rule, error.message, error.hint) from error
 
 
-def named_attributes(rule: Rule, dialect: Language) -> set[str]:
-    """The attributes that a condition names."""
+def condition_attributes(rule: Rule, table: Table, catalog: Catalog) -> set[str]:
+    """The attributes that a condition names. Raises `OperatorError` if it does not fit the table."""
+    if catalog.dialect == CYPHER:
+        from answerable.access.graph_conditions import graph_attributes
+
+        return graph_attributes(rule, table)
     assert rule.rows is not None
-    return needed_attributes(parsed_expression(rule.rows, dialect))
+    try:
+        needed = needed_attributes(parsed_expression(rule.rows, catalog.dialect))
+    except AnswerableError as error:
+        raise invalid_condition(rule, error.message, error.hint) from error
+    bound_condition(rule, table, catalog, dict.fromkeys(needed, ("x",)))
+    return needed
 
 
 def needed_attributes(tree: exp.Expr) -> set[str]:

@@ -44,7 +44,8 @@ class Shaping:
     """Goes into hashes, so that nobody can compute the hash of a value they guess."""
     _known: dict[str, str] = field(default_factory=dict)
     _tables: dict[_Key, "VisibleTable | HiddenTable"] = field(init=False)
-    _selections: dict[str, exp.Select] = field(default_factory=dict)
+    _selections: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Written once for each table, and each way to name it: they are most of a rewritten statement."""
 
     def __post_init__(self) -> None:
         self._tables = {self._key_of(table.name): self.view.table(table) for table in self.catalog.tables}
@@ -89,22 +90,26 @@ class Shaping:
         if not isinstance(node.parent, exp.From | exp.Join):
             raise _refused(f"You see only a part of {view.table}, so it can only be read with SELECT.")
         base = exp.Table(this=node.this.copy(), db=node.args.get("db"), catalog=node.args.get("catalog"))
-        selection = self._selection(view)
-        selection.set("from_", exp.From(this=base))
         alias = node.args.get("alias") or exp.TableAlias(this=node.this.copy())
-        replacement = exp.Subquery(this=selection, alias=alias)
+        replacement = exp.Subquery(this=None, alias=alias)
         for name in ("joins", "pivots", "laterals"):
             if node.args.get(name):
                 replacement.set(name, node.args[name])
         if sample := node.args.get("sample"):
             # A sample of so many rows of the whole table would tell how many are hidden; a share of it does not.
             (base if DIALECTS[self.dialect].samples_pages else replacement).set("sample", sample)
+        replacement.set("this", exp.Var(this=self._selection(view, base)))
         node.replace(replacement)
 
-    def _selection(self, view: VisibleTable) -> exp.Select:
-        if view.table not in self._selections:
-            self._selections[view.table] = self._made_selection(view)
-        return self._selections[view.table].copy()
+    def _selection(self, view: VisibleTable, base: exp.Table) -> str:
+        key = (view.table, base.sql(self.dialect))
+        if key not in self._selections:
+            if len(self._selections) >= REMEMBERED:
+                self._selections.clear()
+            selection = self._made_selection(view)
+            selection.set("from_", exp.From(this=base))
+            self._selections[key] = written(selection, self.dialect)
+        return self._selections[key]
 
     def _made_selection(self, view: VisibleTable) -> exp.Select:
         table = self.catalog.table(view.table)

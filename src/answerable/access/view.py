@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from answerable.access.directory import ListedPerson
-from answerable.access.policy import AccessPolicy, Action, Mask, Rule, User
+from answerable.access.policy import WRITING, AccessPolicy, Action, Mask, Rule, User
 from answerable.core.catalog import Table
 from answerable.core.context import Principal
 from answerable.core.errors import OperatorError, RefusedError, not_visible
@@ -143,7 +143,7 @@ class AccessView:
 
     @property
     def key(self) -> str:
-        """The same for all who see the same of every source."""
+        """A key that is equal for all people who see the same part of every source."""
         return _key(self.rules, self.attributes if any(rule.rows is not None for rule in self.rules) else {})
 
     def require(self, action: Action) -> None:
@@ -152,6 +152,34 @@ class AccessView:
                 f"You may not do this: it needs the permission `{action}`, which none of your roles gives.",
                 code="access_action_denied",
                 hint=_whom_to_ask(self.contact),
+            )
+
+    def require_graph(self, name: str) -> None:
+        """Raises `RefusedError` unless the person may see and run the stored graph: a rule allows it, or they may write
+        all that a graph can hold. Deny wins."""
+        self.require_graph_inside(name)
+        if not any(rule.is_about_graph(name) for rule in self.rules) and not self.actions.issuperset(WRITING):
+            raise refusal(f"the graph {name!r}", None, self.contact)
+
+    def require_graph_inside(self, name: str) -> None:
+        """Raises `RefusedError` if a rule denies the graph."""
+        denying = next((rule for rule in self.rules if rule.deny and rule.is_about_graph(name)), None)
+        if denying is not None:
+            raise refusal(f"the graph {name!r}", denying, self.contact)
+
+    def require_writing(self) -> None:
+        """Raises `RefusedError` if the person may not write all that a graph can hold."""
+        for action in WRITING:
+            self.require(action)
+
+    def require_tool(self, name: str) -> None:
+        denying = next((rule for rule in self.rules if name in rule.tools), None)
+        if denying is not None:
+            raise RefusedError(
+                f"You may not use the tool {name!r}, by rule {denying.name!r}.",
+                code="access_denied",
+                hint=_whom_to_ask(self.contact),
+                rule=denying.name,
             )
 
     def require_source(self, source: str) -> None:

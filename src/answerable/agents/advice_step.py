@@ -17,12 +17,12 @@ from answerable.agents.model_descriptors import (
     AdviceConfig,
     WriteConfig,
 )
-from answerable.agents.review import Reviewer
+from answerable.agents.review import Reviewer, declined, without_review
 from answerable.agents.write_api import write_api
 from answerable.agents.write_combine import write_combine
 from answerable.agents.write_cypher import write_cypher
 from answerable.agents.write_steps import write_python, write_sql
-from answerable.core.errors import AnswerableError
+from answerable.core.errors import AnswerableError, RefusedError
 from answerable.core.ids import NodeId
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step
@@ -45,7 +45,13 @@ class FormatStep:
         self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
-        return (await self._advice(step)).model_dump(mode="json")
+        try:
+            advice = await self._advice(step)
+        except RefusedError as error:
+            if not declined(error):
+                raise
+            advice = without_review(error)  # the fallback of this step, with the words of the refusal
+        return advice.model_dump(mode="json")
 
     async def _advice(self, step: Step) -> Advice:
         config = step.config_as(AdviceConfig)

@@ -42,8 +42,9 @@ async def run_agent(
 async def _tools(
     wanted: tuple[str, ...], inputs: Mapping[str, Json], dependencies: AgentDependencies, step: Step, source: str | None
 ) -> list[Callable[..., Any]]:
-    from answerable.agents.prompt_context import schema_links_by_source, schema_texts
+    from answerable.agents.question_context import schema_links_by_source
     from answerable.agents.react_step import Exploration
+    from answerable.agents.schema_text import schema_texts
 
     if source is None:
         raise UserError(

@@ -8,6 +8,9 @@ import json
 
 from answerable.core.values import Json
 
+_TEXT = 200
+"""Characters of one value that are shown."""
+
 
 def as_data(value: Json) -> str:
     """The value as JSON on one line. Everything that is not printable is escaped: JSON itself leaves some line breaks
@@ -19,6 +22,14 @@ def as_data(value: Json) -> str:
 def optional_data(text: str | None) -> str:
     """Empty for an empty text, so that the prompt says that there is none."""
     return as_data(text) if text else ""
+
+
+def qualified(table: str, column: str) -> str:
+    return f"{as_data(table)}.{as_data(column)}"
+
+
+def shortened(value: Json, most: int = _TEXT) -> Json:
+    return f"{value[:most]}…" if isinstance(value, str) and len(value) > most else value
 
 
 def _escaped(sign: str) -> str:

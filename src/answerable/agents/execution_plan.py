@@ -12,7 +12,6 @@ The last one gives the answer unless `answer` names another.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal, Self
 
@@ -28,6 +27,7 @@ from answerable.agents.model_descriptors import (
 )
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
+from answerable.core.records import dataclass
 from answerable.core.validation import first_problem
 from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph, Node

@@ -39,6 +39,8 @@ class SourceLookup(Sources, Protocol):
 
     def instead_of(self, asked: Collection[str], principal: Principal) -> tuple[str, ...]: ...
 
+    def require_tool(self, name: str, principal: Principal) -> None: ...
+
 
 def by_label(question: Question) -> dict[str, str]:
     """The sources of a question by the label that a model sees. Models see no locations: these may hold passwords."""

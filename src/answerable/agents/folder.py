@@ -95,15 +95,27 @@ class AgentFolder(AgentSettings):
                 code="agent_inputs",
                 hint=f"Its inputs are: {', '.join(self.variables)}.",
             )
-        return _Placeholders(self.message).substitute(
-            {name: quoted(name, text) for name, text in prompt_context.items()}
+        fence = secrets.token_urlsafe(_FENCE_BYTES)
+        return _Placeholders(self._said_of(prompt_context)).substitute(
+            {name: quoted(name, text, fence) for name, text in prompt_context.items()}
         )
 
+    def _said_of(self, prompt_context: Mapping[str, str]) -> str:
+        """The message without the paragraphs whose variables are all empty: nobody pays for reading that there is
+        nothing."""
+        paragraphs = []
+        for paragraph in self.message.split("\n\n"):
+            names = _Placeholders(paragraph).get_identifiers()
+            if not names or any(prompt_context[name].strip() for name in names):
+                paragraphs.append(paragraph)
+        text = "\n\n".join(paragraphs)
+        return text if _Placeholders(text).get_identifiers() else self.message
 
-def quoted(name: str, text: str) -> str:
-    """Puts text between tags that mark it as content, not as instructions. The tag holds 128 random bits, so no text
-    can contain its own closing tag."""
-    tag = f"{name}-{secrets.token_hex(_FENCE_BYTES)}"
+
+def quoted(name: str, text: str, fence: str) -> str:
+    """Puts text between tags that mark it as content, not as instructions. The fence, one for each message, holds 128
+    random bits, so no text can contain a closing tag."""
+    tag = f"{name}-{fence}"
     return f"<{tag}>\n{text.strip() or '(none)'}\n</{tag}>"
 
 

@@ -47,6 +47,17 @@ def query_graph(query: SqlConfig, presentation: Presentation) -> Graph:
     )
 
 
+def cypher_graph(query: CypherConfig, presentation: Presentation) -> Graph:
+    """One Cypher query and its presentation."""
+    return Graph(
+        nodes=(
+            Node(id=QUERY, kind=CypherStep.descriptor.name, config=_config(query)),
+            _answer(presentation, after=(QUERY,)),
+        ),
+        output=ANSWER,
+    )
+
+
 def clarify_graph(question: str, text: str, choices: Sequence[Choice], *, mind: str = READER) -> Graph:
     """Asks the user back, and runs no query."""
     presentation = Presentation(question=question, mind=mind, clarify=text, choices=tuple(choices))
@@ -125,11 +136,8 @@ def _cypher_graph(code: str, sources: Sequence[str]) -> Graph:
             code="cypher_sources_many",
             hint="Name one source, or ask in plain words.",
         )
-    query = Node(
-        id=QUERY, kind=CypherStep.descriptor.name, config=_config(CypherConfig(source=sources[0], cypher=code))
-    )
-    answer = _answer(Presentation(question="", mind="direct"), after=(QUERY,))
-    return Graph(nodes=(query, answer), output=ANSWER)
+    presentation = Presentation(question="", mind="direct")
+    return cypher_graph(CypherConfig(source=sources[0], cypher=code), presentation)
 
 
 def _planned(document: Json, source: str) -> Graph:

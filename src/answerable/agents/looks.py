@@ -16,8 +16,10 @@ from typing import Any
 from answerable.agents.data_text import as_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import by_label
-from answerable.agents.prompt_context import frame_text, schema_links, tables_text
 from answerable.agents.query_text import CYPHER
+from answerable.agents.rows_text import frame_text
+from answerable.agents.schema_links import schema_links
+from answerable.agents.schema_text import tables_text
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.ids import NodeId
@@ -94,6 +96,7 @@ class Looks:
         self.taken += 1
         self._output("look", {"kind": kind, "number": self.taken, "most": self._most})
         try:
+            self._dependencies.sources.require_tool(kind, self._context.principal)
             return await see()
         except (AnswerableError, ValueError) as error:
             # A failed look is information for the model, not a failure of the step. ValueError: a malformed plan.

@@ -113,6 +113,7 @@ WRITE_API = StepDescriptor(
     writes=PythonStep.descriptor.name,
     agent="write_api",
 )
+UNREVIEWED = "The model could not check this answer and put it into words."
 # The rows are there without advice, so a model that fails here must not fail the answer.
 FORMAT = StepDescriptor(
     name="format",
@@ -121,7 +122,7 @@ FORMAT = StepDescriptor(
     rows_from="steps",
     looks_into_source=True,
     agent="format",
-    fallback={"findings": ["The model could not check this answer and put it into words."]},
+    fallback={"findings": [UNREVIEWED]},
 )
 AGENT = StepDescriptor(name="agent", config=AgentConfig, title="Ask an agent", produces="value", looks_into_source=True)
 TOOL = StepDescriptor(name="tool", config=ToolConfig, title="Look", produces="value", looks_into_source=True)

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from answerable.core.errors import AnswerableError
+from answerable.core.records import dataclass
 
 if TYPE_CHECKING:
     from answerable.reader.reader import Reader

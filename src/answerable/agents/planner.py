@@ -3,16 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from answerable.agents.data_text import optional_data
+from answerable.agents.conversation_text import earlier_frames
+from answerable.agents.data_text import as_data, optional_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, asks_source, kind_of, plan_graph, writer_of
 from answerable.agents.federation import by_label, reading_plan
 from answerable.agents.looks import Looks, reason_of
 from answerable.agents.model_descriptors import FORMAT, AdviceConfig
-from answerable.agents.prompt_context import earlier_frames, question_context
 from answerable.agents.query_text import CYPHER, check_query
+from answerable.agents.question_context import question_context
 from answerable.agents.reader_graphs import best_of
-from answerable.agents.replies import Planned, PlannedStep
+from answerable.agents.replies import Planned, PlannedQueries, PlannedStep
 from answerable.agents.runtime import Mistake
 from answerable.agents.situation import Situation
 from answerable.core.context import RunContext
@@ -41,7 +42,12 @@ async def plan(
     prompt = await question_context(question, situation.conversation, best, dependencies, context.principal)
     apis = await dependencies.apis.by_label(question, context.principal)
 
-    async def check(planned: Planned) -> None:
+    graphs = await _graphs(question, dependencies, context)
+    # Fields that only graphs and APIs need are not described where there are none: each request carries them.
+    form: type[PlannedQueries] = Planned if graphs or apis else PlannedQueries
+
+    async def check(reply: PlannedQueries) -> None:
+        planned = _as_planned(reply)
         if planned.ask and question.force:
             raise Mistake("the user wants no question back; plan the meaning that is the most likely")
         if not planned.steps:
@@ -58,11 +64,26 @@ async def plan(
     variables = {
         **prompt,
         "libraries": dependencies.python.libraries(),
+        "graphs": graphs,
         "apis": await dependencies.apis.overview(question, context.principal),
         "hint": optional_data(question.hint),
     }
     looks = Looks(question, dependencies, context, output, earlier=earlier_frames(situation.conversation))
-    return await dependencies.agents.ask("plan", variables, Planned, context, output, tools=looks.tools(), check=check)
+    return _as_planned(
+        await dependencies.agents.ask("plan", variables, form, context, output, tools=looks.tools(), check=check)
+    )
+
+
+def _as_planned(reply: PlannedQueries) -> Planned:
+    return Planned.model_validate(reply.model_dump())
+
+
+async def _graphs(question: Question, dependencies: AgentDependencies, context: RunContext) -> str:
+    """The names of the sources that are graphs."""
+    sources = [
+        (label, await dependencies.sources.get(name, context.principal)) for label, name in by_label(question).items()
+    ]
+    return ", ".join(as_data(label) for label, source in sources if source.languages[0] == CYPHER)
 
 
 def _require_known(step: PlannedStep, sources: Sequence[str], apis: Sequence[str]) -> None:
@@ -116,14 +137,14 @@ def planned_graph(situation: Situation, merged: "Merged | None", apis: Mapping[s
         mind=MODEL,
         understood=planned.reasoning or None,
         second_opinion=SECOND if opinion is not None else None,
-        opinion_is_sure=isinstance(situation.reply, Read),
     )
     return _with_advice(execution_plan(situation, apis), situation.question.source, presentation, opinion)
 
 
 def _second_opinion(situation: Situation, merged: "Merged | None") -> PlanStep | None:
-    """The reader's own query, if it has a reading that is a single query."""
-    best = best_of(situation.reply) if situation.reply is not None else None
+    """The reader's own query, if it is sure of a reading that is a single query. A guess is not asked: it may share a
+    mistake with the model, such as a unit that both overlook."""
+    best = best_of(situation.reply) if isinstance(situation.reply, Read) else None
     steps = reading_plan(situation.question, best, merged).steps if best is not None else ()
     return steps[0] if len(steps) == 1 else None
 
@@ -146,7 +167,6 @@ def _execution_plan(question: Question, planned: Planned, text: str, apis: Mappi
             operation=step.operation or None,
             api=apis.get(step.source or "", only) if step.tool == API else None,
             partial=step.partial and step.tool == API,
-            reasoning=step.reasoning or None,
         )
         for step in planned.steps
     )

@@ -6,7 +6,7 @@ with a hint.
 
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.graphs import cannot_tell_graph, question_graph, react_graph, readings_graph
-from answerable.agents.prompt_context import question_context
+from answerable.agents.question_context import question_context
 from answerable.agents.reader_graphs import best_of
 from answerable.agents.replies import Preplanned
 from answerable.agents.route_builders import may_stand_in
@@ -38,6 +38,7 @@ class PreplanStep:
         except AnswerableError as error:
             if not may_stand_in(question, error):
                 raise
+            step.output("fallback", {"code": error.stable_code, "message": error.message})
             reply = Preplanned(asked="", hint=_UNSEEN)  # the look is optional, and planning may still work
         graph = dependencies.policy.applied(graph_after_first_look(question, reply))
         return RoutedGraph(graph, reply.asked or None).as_json()

@@ -1,5 +1,6 @@
 """A query that a model wrote as text, checked in the language of the source that it is for."""
 
+import re
 from typing import TYPE_CHECKING
 
 from answerable.core.catalog import Catalog
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from answerable.query.sql.check import CheckedSql
 
 CYPHER = "cypher"
+_QUOTED_OR_BLANKS = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\s+")
 
 
 def checked_text(text: str, catalog: Catalog) -> "CheckedSql | CheckedCypher":
@@ -27,3 +29,8 @@ def checked_text(text: str, catalog: Catalog) -> "CheckedSql | CheckedCypher":
 async def check_query(text: str, source: Source) -> None:
     """Checks the text, and lets the source plan it without running it. Raises the exact reason if it would not run."""
     await source.check(checked_text(text, await source.describe()))
+
+
+def on_one_line(query: str) -> str:
+    """The query without line breaks and indents, for a model: they cost more than they tell. Quoted text stays."""
+    return _QUOTED_OR_BLANKS.sub(lambda found: " " if found[0].isspace() else found[0], query).strip()

@@ -1,10 +1,10 @@
 """The request to answer a question, as all three doors hand it to the service."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from answerable.core.ids import ThreadId
+from answerable.core.records import dataclass
 from answerable.engine.steps.understand import Mode
 
 

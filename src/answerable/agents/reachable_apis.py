@@ -4,7 +4,7 @@ A program names a path; the session of the API adds address and credential, and 
 models see of an API are its endpoints, never its address.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from answerable.agents.data_text import as_data
@@ -12,6 +12,7 @@ from answerable.agents.federation import by_label
 from answerable.apis.configured import ConfiguredApis
 from answerable.core.context import Principal
 from answerable.core.errors import UserError
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.engine.steps.source_query import Sources
 from answerable.engine.steps.understand import Question
@@ -20,7 +21,7 @@ from answerable.sandbox.base import HostCalls
 from answerable.sources.base import CallableApi
 
 if TYPE_CHECKING:
-    from answerable.apis.call import RequestRecord
+    from answerable.apis.call import BeforeWrite, RequestRecord
     from answerable.apis.openapi.endpoints import ApiEndpoint, EndpointCatalog, Operation
 
 _LISTED = 8
@@ -31,21 +32,41 @@ _PATHS = 20
 _FIELDS = 40
 
 
+@dataclass(frozen=True, slots=True)
+class ApiHelp:
+    """What a model is told of an API beside its endpoints, and tools that tell it more."""
+
+    path: str
+    """Only an API with this path has it."""
+    text: Callable[[], str]
+    tools: tuple[Callable[..., str], ...]
+
+
 class ReachableApis:
-    def __init__(self, configured: ConfiguredApis, sources: Sources, seconds: float) -> None:
+    def __init__(
+        self, configured: ConfiguredApis, sources: Sources, seconds: float, helps: Sequence[ApiHelp] = ()
+    ) -> None:
         """`seconds`: how long all calls of one program may take together."""
+        self._helps = helps
         self._configured = configured
         self._sources = sources
         self._seconds = seconds
 
-    async def calls(self, api: str, principal: Principal, record: Callable[[Json], None]) -> HostCalls:
-        """The functions with which a program calls the API. A name in the settings goes before a source."""
+    async def calls(
+        self,
+        api: str,
+        principal: Principal,
+        record: Callable[[Json], None],
+        before_write: "BeforeWrite | None" = None,
+    ) -> HostCalls:
+        """The functions with which a program calls the API. A name in the settings goes before a source, which is only
+        read."""
 
         def tell(request: "RequestRecord") -> None:
             record(request_entry(request))
 
         if api in self._configured.names:
-            return host_calls(self._configured.session(api, tell, seconds=self._seconds))
+            return host_calls(self._configured.session(api, tell, seconds=self._seconds, before_write=before_write))
         source = await self._source(api, principal)
         return host_calls(await source.program_calls(tell, self._seconds))
 
@@ -82,7 +103,19 @@ class ReachableApis:
             return "\n".join([*paths, f"at most {target.budget.calls} requests"])
         catalog = await (await self._source(api, principal)).endpoints()
         chosen = _chosen(catalog, entity or task, operation) or _chosen(catalog, task, operation)
-        return "\n".join(map(_endpoint_text, chosen or catalog.endpoints[:_DESCRIBED]))
+        chosen = chosen or catalog.endpoints[:_DESCRIBED]
+        return "\n".join([*map(_endpoint_text, chosen), *(each.text() for each in self._helping(chosen))])
+
+    async def tools(self, api: str, principal: Principal) -> "tuple[Callable[..., str], ...]":
+        """Tools of the model that writes a program for this API."""
+        if api in self._configured.names:
+            return ()
+        catalog = await (await self._source(api, principal)).endpoints()
+        return tuple(tool for each in self._helping(catalog.endpoints) for tool in each.tools)
+
+    def _helping(self, endpoints: "Sequence[ApiEndpoint]") -> list[ApiHelp]:
+        paths = {endpoint.path for endpoint in endpoints}
+        return [each for each in self._helps if each.path in paths]
 
     async def _source(self, name: str, principal: Principal) -> CallableApi:
         source = await self._sources.get(name, principal)

@@ -10,24 +10,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from answerable.agents.conversation_text import conversation_text, earlier_frames
 from answerable.agents.data_text import as_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.execution_plan import ANSWER
 from answerable.agents.graphs import cannot_tell_graph, readings_graph
 from answerable.agents.looks import Looks
-from answerable.agents.prompt_context import (
-    SchemaLinks,
-    conversation_text,
-    earlier_frames,
-    known_values_text,
-    links_between_sources,
-    schema_links_by_source,
-    schema_texts,
-)
+from answerable.agents.question_context import links_between_sources, schema_links_by_source
 from answerable.agents.replies import Explored
-from answerable.agents.review import Review, Reviewer
+from answerable.agents.review import Review, Reviewer, declined, without_review
 from answerable.agents.route_builders import RouteContext, may_stand_in, stand_in
 from answerable.agents.runtime import Mistake
+from answerable.agents.schema_links import SchemaLinks
+from answerable.agents.schema_text import known_values_text, schema_texts
 from answerable.agents.situation import Situation, previous_plan
 from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, RefusedError, UserError
@@ -44,7 +39,7 @@ from answerable.query.plan import QueryPlan
 
 MOST_LOOKS = 12
 """Looks in one exploration. The limit stops a model that is lost: each look costs a call."""
-_SEVERAL = "Name a table as source.table. SQL over tables of more than one source is that of duckdb."
+_FEDERATED = "Name a table as source.table. SQL over tables of more than one source is that of duckdb."
 
 
 class ReactStep:
@@ -103,7 +98,7 @@ class ReactStep:
             for label, each in found.items()
         ]
         if len(texts) > 1:
-            texts += [await links_between_sources(question, self._dependencies, principal), _SEVERAL]
+            texts += [await links_between_sources(question, self._dependencies, principal), _FEDERATED]
         return "\n".join(filter(None, texts))
 
 
@@ -117,6 +112,7 @@ class Exploration(Looks):
         self.asked: tuple[str, tuple[str, ...]] | None = None
         """A question back to the user with its choices, if the model has asked one."""
         self._review: Review | None = None
+        self._review_failure: AnswerableError | None = None
 
     def keeping_tools(self, schemas: Mapping[str, str]) -> list[Callable[..., Any]]:
         async def list_datasets() -> list[str]:
@@ -130,15 +126,15 @@ class Exploration(Looks):
 
         async def execute_sql(name: str, sql: str) -> str:
             """Runs one SELECT statement; its rows stay under `name`."""
-            return await self._kept(name, lambda: self.query(sql, name))
+            return await self._stored_look(name, lambda: self.query(sql, name))
 
         async def execute_query_plan(name: str, plan: dict[str, Any]) -> str:
             """Runs a query plan (entity, select, where, group_by, order_by, limit); its rows stay under `name`."""
-            return await self._kept(name, lambda: self.query_plan(QueryPlan.model_validate(plan), name))
+            return await self._stored_look(name, lambda: self.query_plan(QueryPlan.model_validate(plan), name))
 
         async def execute_python(name: str, code: str, inputs: list[str]) -> str:
             """Runs a polars program over the rows of the looks named in `inputs`; its `result` stays under `name`."""
-            return await self._kept(name, lambda: self._program(code, inputs))
+            return await self._stored_look(name, lambda: self._program(code, inputs))
 
         async def ask_user(question: str, choices: list[str]) -> str:
             """Asks the user what is meant, with two to five choices. Reply after this with everything empty."""
@@ -165,19 +161,23 @@ class Exploration(Looks):
         programs = {name: found[name] for name in self._order(shown)}
         try:
             self._review = await reviewer.review(programs)
-        except RefusedError:
-            raise
-        except AnswerableError:
-            return  # the rows are there; they are shown without a review
+        except AnswerableError as error:
+            if isinstance(error, RefusedError) and not declined(error):
+                raise
+            self._review_failure = error  # the rows are there; they are shown without a review
+            return
         if self._review.is_doubtful and not again:
             raise Mistake(f"a check speaks against it: {self._review.evidence}")
 
     def graph(self, reply: Explored) -> Graph:
         shown = NodeId(reply.show)
         presentation = Presentation(question=self._question.text, mind=MODEL, prose=reply.text or None)
-        if self._review is None:
+        if self._review_failure is not None:
+            advice = without_review(self._review_failure)
+        elif self._review is not None:
+            advice = self._review.advice().model_copy(update={"prose": None})
+        else:
             return self._presented(shown, presentation)
-        advice = self._review.advice().model_copy(update={"prose": None})
         return self._presented(shown, presentation.model_copy(update={"reviewed": advice}))
 
     def unfinished_graph(self, error: AnswerableError) -> Graph:
@@ -201,7 +201,7 @@ class Exploration(Looks):
         """All looks that kept rows. The one to show comes last, since `present` takes the rows of its last input."""
         return (*self.fetched, *(name for name in self.produced if name != shown), shown)
 
-    async def _kept(self, name: str, run: Callable[[], Any]) -> str:
+    async def _stored_look(self, name: str, run: Callable[[], Any]) -> str:
         # `__` is refused because it separates a look from its tables in `fetched`.
         if not name.isidentifier() or "__" in name or name == ANSWER or name in self.produced:
             return f"{name!r} cannot be the name of a look: use a new name of letters, digits and single _."

@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from answerable.agents.execution_plan import plan_graph
+from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
 from answerable.agents.federation import reading_plan, unrelated_note
-from answerable.agents.graphs import clarify_graph, query_graph
+from answerable.agents.graphs import clarify_graph, cypher_graph, query_graph
 from answerable.agents.other_sources import KnownWords
+from answerable.agents.readers import live_source
 from answerable.answers.answer import Choice
 from answerable.core.catalog import Catalog
 from answerable.engine.graph import Graph
+from answerable.engine.steps.cypher import CypherConfig
 from answerable.engine.steps.present import Advice, Confidence, Presentation
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Question, RoutedGraph
@@ -19,7 +21,11 @@ from answerable.reader.reading import Read, Reading, Reply, Unreadable, Unsure
 
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
+    from answerable.reader.path_questions import PathAnswer
 
+SYNCED, LIVE = "synced", "live"
+"""The steps of a question about right now, and the rows that its statements may name."""
+NOT_LIVE = "The question is about right now; this is what the last sync found. Nothing was asked live."
 MOST_CHOICES = 4
 SURE, FAIRLY_SURE = 0.85, 0.6
 """From these confidences on, the reader counts as sure, or as fairly sure."""
@@ -36,7 +42,7 @@ def reading_graph(
 
 def learned_graph(question: Question, learned: LearnedAnswer) -> RoutedGraph:
     """The statement that somebody has written down or accepted for this question. Never sure: somebody else may mean
-    the same words in another way."""
+    the same words in another way. Its live part, if it has one, is asked of the live source beside this one."""
     presentation = Presentation(
         question=question.text,
         understood=f"Answered like “{learned.question}” in semantic.yaml.",
@@ -44,8 +50,29 @@ def learned_graph(question: Question, learned: LearnedAnswer) -> RoutedGraph:
         confidence_reason="The question and its statement were accepted by somebody who knows the data."
         if learned.same_values
         else "The same question with another value was accepted by somebody who knows the data.",
+        findings=(NOT_LIVE,) if learned.asks_now and learned.live is None else (),
+        path=learned.path,
     )
-    return RoutedGraph(query_graph(SqlConfig(source=question.source, sql=learned.sql), presentation))
+    if learned.live is None:
+        return RoutedGraph(query_graph(SqlConfig(source=question.source, sql=learned.sql), presentation))
+    steps = (
+        PlanStep(id=SYNCED, tool="sql", source=question.source, code=learned.sql),
+        PlanStep(id=LIVE, tool="sql", source=live_source(question.source), code=learned.live.sql, after=(SYNCED,)),
+        PlanStep(id="together", tool="combine", code=learned.live.together, after=(SYNCED, LIVE)),
+    )
+    plan = ExecutionPlan(question=question.text, source=question.source, steps=steps)
+    return RoutedGraph(plan_graph(plan, question.source, presentation, one_query=True))
+
+
+def paths_graph(question: Question, paths: "PathAnswer") -> RoutedGraph:
+    """One query of a graph, whose paths are shown."""
+    presentation = Presentation(
+        question=question.text,
+        understood=paths.sentence,
+        confidence="high",
+        confidence_reason="Both ends are named in the data, and only the relationships of the graph connect them.",
+    )
+    return RoutedGraph(cypher_graph(CypherConfig(source=question.source, cypher=paths.cypher), presentation))
 
 
 def federated_reading_graph(

@@ -16,7 +16,7 @@ from answerable.computing.processes import ComputingProcesses
 from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.clock import Clock, today
 from answerable.core.context import Principal, Visibility
-from answerable.core.errors import UserError, not_visible
+from answerable.core.errors import NotFoundError, RefusedError, UserError, not_visible
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Json
 from answerable.core.words import name_words, singular, stem, words
@@ -29,7 +29,13 @@ if TYPE_CHECKING:
     from answerable.query.merged import Merged
     from answerable.reader.experience import Example
     from answerable.reader.learned_questions import LearnedAnswer
+    from answerable.reader.path_questions import PathAnswer
     from answerable.reader.reader import Reader
+
+
+def live_source(name: str) -> str:
+    """What the source is called that asks live what another one holds as synced."""
+    return f"{name}_live"
 
 
 SUGGESTED = 3
@@ -123,9 +129,27 @@ class Readers:
         if question.sources or not (await source.describe()).questions:
             return None
         reader = await self.reader(source, principal)
-        found: LearnedAnswer | None = await self._computed(
-            LearnedJob(question.text, self.today(question.today, reader.catalog)), reader
-        )
+        day = self.today(question.today, reader.catalog)
+        has_live = any(each.live for each in reader.catalog.questions) and await self._has_live(question, principal)
+        now = self._clock.now() if day == today(self._clock) else None
+        found: LearnedAnswer | None = await self._computed(LearnedJob(question.text, day, has_live, now), reader)
+        return found
+
+    async def _has_live(self, question: Question, principal: Principal) -> bool:
+        try:
+            await self._sources.get(live_source(question.source), principal)
+        except (NotFoundError, RefusedError):  # there is none, or this person may not ask it
+            return False
+        return True
+
+    async def paths(self, question: Question, principal: Principal) -> "PathAnswer | None":
+        """The query for a question about ways through a graph, or None."""
+        source = await self.source_of(question, principal)
+        if question.sources or not any(table.connections for table in (await source.describe()).tables):
+            return None
+        from answerable.reader.jobs import PathsJob
+
+        found: PathAnswer | None = await self._computed(PathsJob(question.text), await self.reader(source, principal))
         return found
 
     async def learned_like(self, question: Question, principal: Principal) -> tuple[str, ...]:
@@ -227,7 +251,7 @@ _DRAWN = frozenset(map(stem, ("chart", "plot", "graph", "diagram")))
 
 
 def _built(catalog: Catalog, values: ValueLookup) -> "Reader":
-    """For a thread: the first time it imports the reader, which takes long."""
+    """Builds the reader. Runs in a thread, because the first time it imports the reader, which takes long."""
     from answerable.reader.jobs import today_of_job
     from answerable.reader.reader import Reader
 

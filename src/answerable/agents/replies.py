@@ -3,7 +3,7 @@
 Class docstrings and field descriptions here are part of the schema that is sent to the model: they are prompt text.
 """
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,11 +12,25 @@ from answerable.answers.chart_request import Form
 from answerable.answers.format import Sort
 from answerable.answers.requested_format import RequestedFormat
 
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+
 
 class Reply(BaseModel):
     """Unknown fields are ignored: a model that says more than it was asked is not wrong."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: "GetJsonSchemaHandler") -> dict[str, Any]:
+        """The schema that a model is sent with every request: without defaults, since what is not required may be left
+        out, and without saying of each optional field that it may be null."""
+        schema = handler(core)
+        for field in handler.resolve_ref_schema(schema).get("properties", {}).values():
+            field.pop("default", None)
+            kinds = [kind for kind in field.pop("anyOf", ()) if kind != {"type": "null"}]
+            field.update(kinds[0] if kinds else {})
+        return schema
 
 
 class Preplanned(Reply):
@@ -27,26 +41,35 @@ class Preplanned(Reply):
     hint: str = Field("", description="What the planner should not miss.")
 
 
-class PlannedStep(Reply):
-    id: str = Field(description="A short name, such as orders_by_month; later steps use the rows under it.")
-    tool: Tool
-    source: str | None = Field(None, description="The source that a query asks, or the API that an api step calls.")
-    entity: str = Field("", description="What its rows are about, as the data calls it, such as users.")
-    operation: str = Field("", description="list, get, search, count or what else is done with it.")
-    context: str = Field("", description="What the step must give, exactly: tables, columns, filters, groups, order.")
-    code: str = Field("", description="The query itself, for a sql or cypher step.")
-    after: list[str] = Field([], description="The steps whose rows it uses.")
+# What the prompt of the planner explains is not described again in the schema.
+class QueryStep(Reply):
+    id: str = Field(description="A short name, such as orders_by_month.")
+    tool: Literal["sql", "combine", "python"]
+    source: str | None = Field(None, description="The source, where there are several.")
+    context: str = ""
+    code: str = ""
+    after: list[str] = []
     critical: bool = Field(True, description="False if the answer is worth having without it.")
+
+
+class PlannedStep(QueryStep):
+    tool: Tool  # type: ignore[assignment]
+    source: str | None = Field(None, description="The source or API, where there are several.")
+    entity: str = Field("", description="What its rows are about, such as users.")
+    operation: str = Field("", description="list, get, search, count or what else is done with it.")
     partial: bool = Field(False, description="True if an api step is worth having without the calls that fail.")
-    reasoning: str = Field("", description="Why it is needed, in one sentence.")
 
 
-class Planned(Reply):
-    steps: list[PlannedStep] = Field([], max_length=MOST_STEPS)
-    reasoning: str = Field("", description="What was understood, as one plain sentence for the user.")
-    cannot: str | None = Field(None, description="What is missing, if these sources cannot answer it.")
-    ask: list[str] = Field([], max_length=5, description="Readings to choose from, if it has several meanings.")
-    explore: bool = Field(False, description="True if several looks at the data are needed first.")
+class PlannedQueries(Reply):
+    steps: list[QueryStep] = Field([], max_length=MOST_STEPS)
+    reasoning: str = ""
+    cannot: str | None = None
+    ask: list[str] = Field([], max_length=5)
+    explore: bool = False
+
+
+class Planned(PlannedQueries):
+    steps: list[PlannedStep] = Field([], max_length=MOST_STEPS)  # type: ignore[assignment]
 
 
 class WrittenSql(Reply):
@@ -85,12 +108,10 @@ class Explored(Reply):
 
 class Verification(Reply):
     question: str = Field("Is it right?", description="What is checked, as one question.")
-    sql: str = Field(description="One SELECT statement that gives exactly one value, in another way than the program.")
-    of: Literal["cell", "sum", "rows"] = Field(
-        "cell", description="What it must equal: one cell of the rows, the sum of a column, or the number of rows."
-    )
-    column: str = Field("", description="The column of the cell or the sum.")
-    row: int = Field(1, description="The row of the cell, counted from 1.")
+    sql: str
+    of: Literal["cell", "sum", "rows"] = "cell"
+    column: str = ""
+    row: int = Field(1, description="Counted from 1.")
 
 
 class OrderReply(Reply):
@@ -99,16 +120,16 @@ class OrderReply(Reply):
 
 
 class FormatReply(Reply):
-    """The form of the table. Code applies it to all rows. Everything but headers only if the user asks for it."""
+    """Everything but headers only if the user asks for it."""
 
-    columns: list[str] = Field([], description="The columns to show, in this order, by their names in the rows.")
-    headers: dict[str, str] = Field({}, description="Heads of columns whose names people would not understand.")
-    units: dict[str, str] = Field({}, description="Units of columns that the rows do not tell.")
-    decimals: dict[str, int] = Field({}, description="Decimals of columns.")
+    columns: list[str] = []
+    headers: dict[str, str] = {}
+    units: dict[str, str] = {}
+    decimals: dict[str, int] = {}
     order: list[OrderReply] = Field([], max_length=5)
     totals: list[str] = Field([], description="Columns whose sums end the table.")
     chart: Form | None = None
-    markdown: bool = Field(False, description="True if a markdown table is asked for; code writes it.")
+    markdown: bool = False
 
     def requested(self) -> RequestedFormat:
         order = tuple(Sort(column=each.column, descending=each.descending) for each in self.order)
@@ -119,4 +140,4 @@ class Reviewed(Reply):
     text: str = ""
     format: FormatReply = FormatReply()
     checks: list[Verification] = Field([], max_length=3)
-    concerns: list[str] = Field([], max_length=5, description="What the question asks and the program does not do.")
+    concerns: list[str] = Field([], max_length=5)

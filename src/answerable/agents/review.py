@@ -13,10 +13,13 @@ from answerable.agents.data_text import as_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import by_label
 from answerable.agents.looks import Looks, reason_of
-from answerable.agents.prompt_context import schema_links, shared_cell, tables_text
-from answerable.agents.query_text import CYPHER, checked_text
+from answerable.agents.model_descriptors import UNREVIEWED
+from answerable.agents.query_text import CYPHER, checked_text, on_one_line
 from answerable.agents.replies import Reviewed, Verification
+from answerable.agents.rows_text import shared_cell
 from answerable.agents.runtime import Mistake
+from answerable.agents.schema_links import schema_links
+from answerable.agents.schema_text import tables_text
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, UserError
 from answerable.core.ids import NodeId
 from answerable.core.values import Json
@@ -55,6 +58,17 @@ class Review:
         return verdict(self.results, self.reply.concerns).model_copy(update=words)
 
 
+def without_review(error: AnswerableError) -> Advice:
+    """What is said of rows whose review failed. A model that declines to review them says why in its own words."""
+    return Advice(findings=(f"{UNREVIEWED} {error.message}" if declined(error) else UNREVIEWED,))
+
+
+def declined(error: AnswerableError) -> bool:
+    from answerable.models.failures import REFUSED  # loads slowly
+
+    return error.stable_code == REFUSED
+
+
 class Reviewer:
     def __init__(self, question: Question, dependencies: AgentDependencies, step: Step) -> None:
         self._question = question
@@ -77,10 +91,12 @@ class Reviewer:
         prompt_context = {
             "question": as_data(question.text),
             "today": dependencies.readers.today(question.today, reader.catalog).isoformat(),
-            "programs": "\n".join(f"{name} ({each.language}): {as_data(each.code)}" for name, each in programs.items()),
+            "programs": "\n".join(
+                f"{name} ({each.language}): {as_data(_shown(each))}" for name, each in programs.items()
+            ),
             "rows": self._rows_text(answer, rows),
             "dialect": reader.catalog.dialect,
-            "tables": await self._tables_text(read),
+            "tables": await self._tables_text(read, " ".join(each.code for each in programs.values()).lower()),
         }
 
         # A single wrong check is left out; only if none can be used, the model is asked to correct them.
@@ -148,15 +164,16 @@ class Reviewer:
             read[label] = read.get(label, frozenset()) | tables
         return read
 
-    async def _tables_text(self, read: Mapping[str, frozenset[str]]) -> str:
-        """Describes the tables that the answer comes from, and names the others: a check mostly needs no more."""
+    async def _tables_text(self, read: Mapping[str, frozenset[str]], code: str) -> str:
+        """Describes the tables and columns that the answer comes from, and names the others: a check mostly needs no
+        more."""
         dependencies, principal, texts = self._dependencies, self._context.principal, []
         for label, name in by_label(self._question).items():
             reader = await dependencies.readers.reader(await dependencies.sources.get(name, principal), principal)
             found = schema_links(reader, self._question.text, share_personal=dependencies.share_personal)
             used = [table.name for table in found.catalog.tables if table.name in read.get(label, ())]
             found = replace(found, tables=tuple(dict.fromkeys([*used, *found.tables])), touched=len(used))
-            texts.append(tables_text(found, share_rows=dependencies.share_rows, spare=0))
+            texts.append(tables_text(found, share_rows=dependencies.share_rows, spare=0, code=code))
         return "\n".join(texts)
 
     async def _checked_rows(self, answer: Produced) -> CheckedRows:
@@ -186,6 +203,10 @@ class Reviewer:
             for column, cell in zip(rows.columns, rows.rows[number], strict=True)
         ]
         return as_data(cells)
+
+
+def _shown(program: Produced) -> str:
+    return program.code if program.language == "python" else on_one_line(program.code)
 
 
 def _problem(check: Verification, rows: CheckedRows) -> str:

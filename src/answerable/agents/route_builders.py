@@ -1,6 +1,6 @@
 """The facts and builders of the routing table. Each builder returns the graph of one route, or refuses the question."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import reading_plan
@@ -16,6 +16,7 @@ from answerable.agents.reader_graphs import (
     FAIRLY_SURE,
     federated_reading_graph,
     learned_graph,
+    paths_graph,
     question_back_graph,
     reading_graph,
 )
@@ -27,6 +28,7 @@ from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, RefusedError, UserError
 from answerable.core.ids import RunId
 from answerable.core.progress import Progress
+from answerable.core.records import dataclass
 from answerable.engine.steps.base import OutputSink
 from answerable.engine.steps.present import MODEL, READER
 from answerable.engine.steps.understand import Question, RoutedGraph
@@ -157,10 +159,20 @@ async def learned_answer(situation: Situation, _: RouteContext) -> RoutedGraph:
     return learned_graph(situation.question, situation.learned)
 
 
+async def find_paths(situation: Situation, route_context: RouteContext) -> Situation:
+    readers, principal = route_context.dependencies.readers, route_context.context.principal
+    return replace(situation, paths=await readers.paths(situation.question, principal))
+
+
+async def paths_answer(situation: Situation, _: RouteContext) -> RoutedGraph:
+    assert situation.paths is not None
+    return paths_graph(situation.question, situation.paths)
+
+
 async def find_previous_plan(situation: Situation, _: RouteContext) -> Situation:
     # Of another source, nothing was talked about yet.
-    elsewhere = situation.chosen is not None and situation.chosen.source is not None
-    return replace(situation, previous=None if elsewhere else previous_plan(situation.conversation))
+    other_source = situation.chosen is not None and situation.chosen.source is not None
+    return replace(situation, previous=None if other_source else previous_plan(situation.conversation))
 
 
 async def read_question(situation: Situation, route_context: RouteContext) -> Situation:

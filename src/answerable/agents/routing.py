@@ -6,7 +6,7 @@ whose test holds builds the graph. Tests are pure methods of `Situation`; only f
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from answerable.agents import route_builders as build
 from answerable.agents.dependencies import AgentDependencies
@@ -16,6 +16,7 @@ from answerable.agents.route_builders import RouteContext
 from answerable.agents.situation import Situation
 from answerable.core.context import RunContext
 from answerable.core.progress import Progress
+from answerable.core.records import dataclass
 from answerable.engine.graph import Graph
 from answerable.engine.steps.base import OutputSink
 from answerable.engine.steps.understand import Conversation, Question, RoutedGraph
@@ -56,6 +57,8 @@ ROUTES: tuple[Route | Fact, ...] = (
     # A question that somebody has written down with its answer.
     Fact("learned question", build.find_learned),
     Route("learned question", Situation.was_learned, build.learned_answer),
+    Fact("ways through a graph", build.find_paths),
+    Route("ways through a graph", Situation.asks_for_paths, build.paths_answer),
     # The reader, if it is sure.
     Fact("follow-up", build.find_previous_plan),
     Fact("reading", build.read_question),

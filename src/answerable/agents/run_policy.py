@@ -1,9 +1,9 @@
 """The failure policy for the steps of a question: retries, circuit breakers, time limits and fallbacks by kind."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from answerable.core.ids import NodeId
+from answerable.core.records import dataclass
 from answerable.engine.graph import Graph, Node, Retry
 from answerable.engine.steps.descriptor import StepDescriptor
 

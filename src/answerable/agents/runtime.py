@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
@@ -13,7 +13,8 @@ from answerable.core.errors import AnswerableError, LimitError, OperatorError
 from answerable.core.values import Json
 from answerable.engine.steps.base import OutputSink
 from answerable.models.calls import Listener, ModelCalled
-from answerable.models.config import Role
+from answerable.models.config import ModelsConfig, Role
+from answerable.models.current import CurrentModels
 from answerable.models.tokens import likely
 
 if TYPE_CHECKING:
@@ -46,18 +47,30 @@ class ModelGateway(Protocol):
 
 class Agents:
     def __init__(
-        self, open_models: Callable[[], ModelGateway], *, available: bool, places: Sequence[Path] = ()
+        self, open_models: Callable[[ModelsConfig], ModelGateway], current: CurrentModels, places: Sequence[Path] = ()
     ) -> None:
-        """Models are opened when the first agent is asked, because most questions need none. `places`: folders of
-        agents beside those that come with Answerable."""
-        self._models = cache(open_models)
+        """Models are opened when the first agent is asked, because most questions need none, and again when others are
+        set. `places`: folders of agents beside those that come with Answerable."""
+        self._open_models = open_models
+        self._current = current
         self._places = tuple(places)
-        self.available = available
+        self._opened: list[tuple[ModelsConfig, ModelGateway]] = []
+
+    @property
+    def available(self) -> bool:
         """Whether there is a model at all."""
+        return bool(self._current.config.named())
 
     async def close(self) -> None:
-        if self._models.cache_info().currsize:  # opening models only to close them would be slow
-            await self._models().close()
+        for _, models in self._opened:
+            await models.close()
+
+    def _models(self) -> ModelGateway:
+        """The models to ask now. Earlier ones stay open, because runs may be in the middle of a call."""
+        config = self._current.config
+        if not self._opened or self._opened[-1][0] is not config:
+            self._opened.append((config, self._open_models(config)))
+        return self._opened[-1][1]
 
     async def ask(
         self,

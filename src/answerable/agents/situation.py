@@ -1,15 +1,20 @@
 """The state of a question while it is routed, and the tests of the routing table. All of it is pure."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
+from typing import TYPE_CHECKING
 
-from answerable.agents.replies import Planned
 from answerable.agents.small_talk import Topic
 from answerable.answers.answer import Choice
 from answerable.answers.capsule import read_capsule
+from answerable.core.records import dataclass
 from answerable.engine.steps.understand import Conversation, Question
 from answerable.query.plan import QueryPlan
 from answerable.reader.learned_questions import LearnedAnswer
 from answerable.reader.reading import Read, Reply
+
+if TYPE_CHECKING:
+    from answerable.agents.replies import Planned
+    from answerable.reader.path_questions import PathAnswer
 
 MAX_QUESTION = 10_000
 """Characters."""
@@ -34,9 +39,11 @@ class Situation:
     """How the reader reads the question."""
     learned: LearnedAnswer | None = None
     """The statement of `semantic.yaml` that answers it."""
+    paths: "PathAnswer | None" = None
+    """The query that shows the ways through a graph which it asks for."""
     example: str | None = None
     """The saved question that this one was read like."""
-    planned: Planned | None = None
+    planned: "Planned | None" = None
     """How a model would answer it."""
     failure: str | None = None
     """Why no model could plan it."""
@@ -63,6 +70,9 @@ class Situation:
 
     def was_learned(self) -> bool:
         return self.learned is not None and self.question.mode == "auto" and not self.question.plan_only
+
+    def asks_for_paths(self) -> bool:
+        return self.paths is not None and self.question.mode == "auto" and not self.question.plan_only
 
     def is_read(self) -> bool:
         """The reader is sure of its reading, and the user did not ask for a model."""

@@ -6,7 +6,8 @@ from pydantic import ValidationError
 
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.looks import Looks, values_plan
-from answerable.agents.prompt_context import schema_links_by_source, schema_texts
+from answerable.agents.question_context import schema_links_by_source
+from answerable.agents.schema_text import schema_texts
 from answerable.agents.tool_arguments import (
     ARGUMENTS,
     ColumnValues,
@@ -30,6 +31,7 @@ class ToolStep:
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(ToolConfig)
+        self._dependencies.sources.require_tool(config.tool, step.context.principal)
         arguments = _arguments(step, config)
         question = Question(text="", source=config.source)
         looks = Looks(question, self._dependencies, step.context, step.output)

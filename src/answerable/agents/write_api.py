@@ -54,7 +54,10 @@ async def write_api(
         program = PythonConfig(code=reply.code, api=api, partial=config.partial)
         await dependencies.python.check(program, earlier)
         missing = missing_before(step.inputs)
-        return await dependencies.python.produce(program, earlier, step.context.principal, step.output, missing)
+        return await dependencies.python.produce(
+            program, earlier, step.context.principal, step.output, missing, before_write=step.journal.still_ours
+        )
 
     draft = WrittenApi(code=config.draft or "")
-    return await produced_by("write_api", draft, config, earlier, step, dependencies, run, prompt_context)
+    tools = await dependencies.apis.tools(api, step.context.principal) if dependencies.agents.available else ()
+    return await produced_by("write_api", draft, config, earlier, step, dependencies, run, prompt_context, tools)

@@ -7,18 +7,20 @@ are checked, and it must follow the sandbox's policy. A program that fails is se
 reason, at most twice. Then the step fails with that reason.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from answerable.agents.data_text import as_data, optional_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.looks import Looks, reason_of
 from answerable.agents.model_descriptors import WriteConfig
-from answerable.agents.prompt_context import frame_text, schema_links, tables_text, values_text
 from answerable.agents.query_text import check_query
 from answerable.agents.replies import WrittenApi, WrittenCypher, WrittenPython, WrittenSql
+from answerable.agents.rows_text import frame_text
 from answerable.agents.runtime import Mistake
+from answerable.agents.schema_links import schema_links
+from answerable.agents.schema_text import tables_text, values_text
 from answerable.core.clock import today
 from answerable.core.errors import RefusedError, UserError
 from answerable.core.ids import NodeId
@@ -118,7 +120,9 @@ async def write_python(
         program = PythonConfig(code=reply.code)
         await dependencies.python.check(program, earlier)
         missing = missing_before(step.inputs)
-        return await dependencies.python.produce(program, earlier, step.context.principal, step.output, missing)
+        return await dependencies.python.produce(
+            program, earlier, step.context.principal, step.output, missing, before_write=step.journal.still_ours
+        )
 
     draft = WrittenPython(code=config.draft or "")
     return await produced_by("write_python", draft, config, earlier, step, dependencies, run, prompt_context)
@@ -139,6 +143,7 @@ async def produced_by(
     dependencies: AgentDependencies,
     run: Callable[[W], Awaitable[Produced | None]],
     prompt_context: Callable[[], Awaitable[Mapping[str, str]]],
+    tools: Sequence[Callable[..., Any]] = (),
 ) -> Produced:
     """Runs the draft of a program. If there is none or it fails, asks an agent for a program, and runs it as the check
     of the reply: one that fails is sent back to the model. Returns the rows of the last program that ran."""
@@ -168,9 +173,10 @@ async def produced_by(
     }
     frames = {str(name): each.frame for name, each in earlier.items()}
     question = Question(text=config.question, source=config.source)
-    looks = Looks(question, dependencies, step.context, step.output, earlier=frames)
+    looks: Looks = Looks(question, dependencies, step.context, step.output, earlier=frames)
+    all_tools = [*looks.tools(), *tools]
     written = await dependencies.agents.ask(
-        agent, variables, type(draft), step.context, step.output, tools=looks.tools(), check=check
+        agent, variables, type(draft), step.context, step.output, tools=all_tools, check=check
     )
     # An empty program passes the check: it is how a model says that the rows do not hold what is asked.
     if not produced:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from answerable.answers.answer_graph import AnswerGraph
 from answerable.core.ids import ArtifactId, RunId
 from answerable.core.values import Frozen, Json, OutputColumn
 
@@ -144,5 +145,7 @@ class Answer(Frozen):
     row_count: int = 0
     steps: tuple[StepRecord, ...] = ()
     choices: tuple[Choice, ...] = ()
+    graph: AnswerGraph | None = None
+    """The ways that the rows describe, for drawing. None for rows that describe none."""
     provenance: Provenance = Field(default_factory=Provenance)
     usage: Usage = Field(default_factory=Usage)

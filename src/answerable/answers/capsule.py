@@ -45,7 +45,8 @@ def read_capsule(body: Json) -> CapsuleBody:
 
 
 def _ordered(answer: Answer) -> bool:
-    """By the plan where there is one, else by the code of the last step. When in doubt, no order was asked for."""
+    """Whether an order of rows was asked for: by the plan where there is one, else by the code of the last step. False
+    in doubt."""
     if answer.provenance.plan is not None:
         return bool(QueryPlan.model_validate(answer.provenance.plan).order_by)
     last = next((step for step in reversed(answer.steps) if step.status == "done"), None)

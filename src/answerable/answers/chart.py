@@ -6,11 +6,11 @@ field names; they appear only as titles. Valid for vega-lite 5 and 6.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from answerable.answers.format import readable
 from answerable.answers.roles import Field, distinct, fields
+from answerable.core.records import dataclass
 from answerable.core.values import Json, OutputColumn
 from answerable.query.plan import QueryPlan
 

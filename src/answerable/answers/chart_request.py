@@ -1,9 +1,9 @@
 """Charts that a question asks for in words: "as a pie", "plot orders per month". What is left is the question."""
 
 import re
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 
 Form = Literal["bar", "line", "pie", "scatter", "histogram"]

@@ -98,7 +98,7 @@ def write_differences(before: Path, after: Path, into: Path, *, key: Sequence[st
 
 
 def text_difference(before: str, after: str) -> str:
-    """As a unified diff; empty when both are the same."""
+    """The unified diff of two texts; empty when they are the same."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="", n=3)
     return "\n".join(lines)
 
@@ -114,7 +114,7 @@ def _check_size(*paths: Path) -> None:
 
 
 def _apart(before: Path, after: Path) -> RowComparison:
-    """Without a column in common there is nothing to compare."""
+    """The result for tables without a column in common: there is nothing to compare."""
     counts = RowCounts(added=frame.row_count(after), removed=frame.row_count(before), changed=0, same=0)
     changed = changed_columns(before, after)
     return RowComparison(columns=(), changed_columns=changed, key=(), counts=counts, rows=())

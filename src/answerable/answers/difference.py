@@ -50,7 +50,7 @@ class Difference(Frozen):
 
     @property
     def none(self) -> bool:
-        """The same rows. Another order of rows that tie is not a difference of the answer."""
+        """Whether the rows are the same. Another order of rows that tie is not a difference of the answer."""
         return not (self.columns or self.added_count or self.removed_count or self.changed_count)
 
     @property
@@ -129,7 +129,7 @@ def _leftovers(before: pl.LazyFrame, after: pl.LazyFrame) -> tuple[pl.DataFrame,
 
 
 def _numbered(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """With the number of each row among its equals, so that a join compares bags rather than sets."""
+    """The rows with the number of each among its equals, so that a join compares bags rather than sets."""
     return rows.with_columns(pl.int_range(pl.len()).over(pl.struct(pl.all())).alias(_TURN))
 
 

@@ -148,7 +148,7 @@ _CSV_FORMATS: Mapping[str, Any] = {"datetime_format": "%Y-%m-%dT%H:%M:%S%.f", "t
 
 
 def _csv_cells(path: Path, guard_formulas: bool) -> list[pl.Expr]:
-    """As in JSON; but dates and times stay what they are, because the writer is faster at them."""
+    """The cells as in JSON, except that dates and times stay what they are, because the writer is faster at them."""
     dtypes = frame.scan(path).collect_schema().dtypes()
     return [
         _csv_cell(pl.nth(i) if _is_dated(dtype) else carried, dtype, guard_formulas).alias(str(i))

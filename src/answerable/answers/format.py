@@ -116,7 +116,7 @@ def format_spec(
 
 
 def headed(spec: FormatSpec, headers: Mapping[str, str]) -> FormatSpec:
-    """With other heads for some columns; a head that would fill the page is cut."""
+    """The table with other heads for some columns. A head that would fill the page is cut."""
     columns = tuple(
         column.model_copy(update={"header": headers.get(column.column, column.header)[:_LONGEST_HEAD]})
         for column in spec.columns
@@ -168,9 +168,10 @@ def format_number(value: float, how: NumberFormat) -> str:
 
 
 def _value_format(field: Field, values: Sequence[Json]) -> NumberFormat | DateFormat | TextFormat:
-    if field.type in ("integer", "number") and field.role in ("key", "time", "category"):
+    numeric = field.type in ("integer", "number")
+    if numeric and (field.role in ("key", "time", "category") or field.part == "year"):
         return NumberFormat(grouped=False, decimals=_decimals(values))
-    if field.type in ("integer", "number"):
+    if numeric:
         if is_fraction_name(field.name) and _fractions(values):
             return NumberFormat(percent=True, decimals=1)
         return NumberFormat(decimals=_decimals(values))

@@ -135,7 +135,7 @@ def _json_form(path: Path, _modified: int, _size: int) -> JsonForm:
 
 
 def _facts(frame: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:
-    """By column: whether its widest value is exact as a JSON number; how many values JSON has no word for."""
+    """Whether the widest value of each column is exact as a JSON number, and how many values JSON cannot express."""
     wanted = []
     for index, dtype in enumerate(schema.dtypes()):
         column = pl.nth(index)

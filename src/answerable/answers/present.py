@@ -8,7 +8,7 @@ from typing import Literal
 from answerable.answers.answer import Answer, Choice, Kind, Provenance, StepRecord, Usage
 from answerable.answers.chart import chart
 from answerable.answers.chart_request import chart_request, in_form
-from answerable.answers.checking.claims import CheckedText, check_claims
+from answerable.answers.checking.claims import LEFT_OUT, CheckedText, check_claims
 from answerable.answers.checking.facts import ExtraFact, plan_facts
 from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_cell, format_spec, headed
 from answerable.answers.prose import DescribedResult, counted, prose
@@ -58,14 +58,7 @@ def present(
         from answerable.answers.arranged import requested_spec  # loads polars, which a plain answer does without
 
         spec = requested_spec(spec, requested, path)
-    # A chart that a program drew comes first: ours is only a guess at what is wanted.
-    heads = {column.column: column.header for column in spec.columns}
-    picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units, heads=heads)
-    request, remark = chart_request(question), None
-    form = requested.chart if requested is not None and requested.chart else request.form if request else None
-    if form is not None and not drawn:
-        picture, remark = in_form(picture, form, rows)
-    own = prose(DescribedResult(result.columns, rows, result.row_count, spec, plan, noun))
+    picture, remark = _picture(question, result, rows, spec, drawn, requested, plan=plan, units=units)
     check = partial(
         check_claims,
         columns=result.columns,
@@ -79,21 +72,18 @@ def present(
     checked = check(proposed, extra_facts=facts) if proposed else None
     if checked is None or not _says_the_answer(checked, result, rows, spec):
         # The answer's value is always said: where the proposed text lacks it, our own sentence comes first.
+        own = prose(DescribedResult(result.columns, rows, result.row_count, spec, plan, noun))
         our_own = check(own, extra_facts=(*facts, *_noun_facts(noun, result)))
+        # Our own sentences are made of cells and counts. Where the check does not follow one, it stays, without links.
+        our_own = our_own if our_own.text == own else CheckedText(own)
         checked = our_own if checked is None else _joined(our_own, checked)
     provenance = provenance.model_copy(update={"findings": (*provenance.findings, remark)}) if remark else provenance
-    # The check may leave out every sentence. The number of rows is always true.
-    text = checked.text or counted(result.row_count, None)
-    if spec.markdown:  # after the sentences, so that links to places in them stay right
-        from answerable.answers.arranged import markdown_table
-
-        text = f"{text}\n\n{markdown_table(spec, rows, result.row_count)}"
     wants_chart = requested is not None and requested.chart is not None and picture is not None
     return Answer(
         run_id=run_id,
         status=status,
         kind="chart" if drawn or wants_chart else _kind(question, result, picture),
-        text=text,
+        text=_text(checked, spec, rows, result.row_count),
         columns=result.columns,
         rows=tuple(rows),
         row_count=result.row_count,
@@ -103,9 +93,44 @@ def present(
     )
 
 
+def _picture(
+    question: str,
+    result: FrameRef,
+    rows: list[tuple[Json, ...]],
+    spec: FormatSpec,
+    drawn: Json,
+    requested: RequestedFormat | None,
+    *,
+    plan: QueryPlan | None,
+    units: Mapping[str, str] | None,
+) -> tuple[Json, str | None]:
+    """The chart of an answer, if there is one, and why it has not the form that was asked for."""
+    if drawn:  # a program's own chart comes first: ours is only a guess at what is wanted
+        return drawn, None
+    heads = {column.column: column.header for column in spec.columns}
+    picture = chart(result.columns, rows, result.row_count, plan=plan, units=units, heads=heads)
+    request = chart_request(question)
+    form = requested.chart if requested is not None and requested.chart else request.form if request else None
+    return in_form(picture, form, rows) if form is not None else (picture, None)
+
+
+def _text(checked: CheckedText, spec: FormatSpec, rows: Rows, row_count: int) -> str:
+    """The sentences, with the table after them if it was asked for as markdown: links to places in the sentences stay
+    right. The check may leave out every sentence; the number of rows is always true."""
+    text = checked.text or counted(row_count, None)
+    if not spec.markdown:
+        return text
+    from answerable.answers.arranged import markdown_table
+
+    return f"{text}\n\n{markdown_table(spec, rows, row_count)}"
+
+
 def _says_the_answer(checked: CheckedText, result: FrameRef, rows: Rows, spec: FormatSpec) -> bool:
-    """Whether something of the text was left, and the value is in it if the result is one value."""
-    if not checked.text or result.row_count != 1 or len(result.columns) != 1 or rows[0][0] is None:
+    """Whether something of the text was left, and the value is in it if the result is one value; of one row, whether
+    no sentence was left out."""
+    if checked.text and result.row_count == 1 and len(result.columns) > 1:
+        return not any(finding.startswith(LEFT_OUT) for finding in checked.findings)
+    if not checked.text or result.row_count != 1 or rows[0][0] is None:
         return bool(checked.text)
     linked = any(link.kind == "cell" and (link.row, link.column) == (0, 0) for link in checked.links)
     shown = format_cell(rows[0][0], spec.columns[0].format) or ""

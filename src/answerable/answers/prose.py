@@ -1,10 +1,11 @@
 """Writes a few honest sentences about the rows. Every number in them is a cell or a count."""
 
+from calendar import month_name
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from answerable.answers.format import FormatSpec, format_cell
-from answerable.answers.roles import Field, fields, person_name
+from answerable.answers.roles import Field, calendar_part, fields, person_name
+from answerable.core.records import dataclass
 from answerable.core.values import Json, OutputColumn
 from answerable.query.headings import COUNT_ROWS, RowNoun
 from answerable.query.plan import QueryPlan
@@ -51,7 +52,7 @@ def prose(result: DescribedResult) -> str:
         return _nothing(result)
     if result.row_count == 1:
         return _one_row(result)
-    parts = (_ranking(result) or _overview(result), _missing(result), _cut(result))
+    parts = (_ranking(result) or _overview(result), _missing(result))
     return " ".join(part for part in parts if part)
 
 
@@ -158,10 +159,19 @@ def _extremes(result: DescribedResult, label: Field, measure: Field) -> str:
     parts = []
     for word, (value, row) in (("highest", max(values)), ("lowest", min(values))):
         if numbers.count(value) == 1:
-            link = "in" if label.role == "time" else "for"
-            parts.append(f"{word} {link} {result.shown(row, label.index)} ({result.shown(row, measure.index)})")
+            month = _month(result, row, label)
+            link = "in" if label.role == "time" or month else "for"
+            name = month or result.shown(row, label.index)
+            parts.append(f"{word} {link} {name} ({result.shown(row, measure.index)})")
     head = result.spec.columns[measure.index].header
     return f"{head}: {', '.join(parts)}." if parts else ""
+
+
+def _month(result: DescribedResult, row: int, label: Field) -> str | None:
+    """The name of a month that stands in a column as its number."""
+    number = result.rows[row][label.index]
+    named = label.type == "integer" and calendar_part(label.name) == "month"
+    return month_name[number] if named and isinstance(number, int) and 1 <= number <= len(month_name) - 1 else None
 
 
 def _listed(result: DescribedResult, name: Callable[[int], str]) -> str:
@@ -182,10 +192,6 @@ def _missing(result: DescribedResult) -> str:
     empty = [index for index in range(len(result.columns)) if all(row[index] is None for row in result.rows)]
     heads = [_inside_sentence(result.spec.columns[index].header) for index in empty[:_FIELDS_IN_SENTENCE]]
     return f"None of them has a value for {_joined(heads)}." if heads else ""
-
-
-def _cut(result: DescribedResult) -> str:
-    return "" if result.complete else f"The first {len(result.rows):,} rows are shown."
 
 
 def _ranked_by(result: DescribedResult) -> Field | None:

@@ -13,7 +13,7 @@ _LARGE = 10**7
 
 
 def redacted_copy(rows: Path, copy: Path, redaction: Redaction) -> None:
-    """Writes the same rows with every text in them redacted, A column of whole numbers is redacted
+    """Writes the same rows with every text in them redacted. A column of whole numbers is redacted
     too if it may hold card or telephone numbers, and is then a column of text."""
     schema = frame.scan(rows).collect_schema()
     textual = [place for place, dtype in enumerate(schema.dtypes()) if dtype == pl.String or dtype.is_nested()]

@@ -37,7 +37,7 @@ def to_text(answer: Answer, *, rows: int = TERMINAL_ROWS, width: int = 100) -> s
 
 
 def to_html(answer: Answer, *, rows: int = NOTEBOOK_ROWS) -> str:
-    """For `_repr_html_`: no script, no style sheet, and every text from data escaped."""
+    """The HTML of `_repr_html_`: no script, no style sheet, and every text from data escaped."""
     body = [f"<p>{html.escape(answer.text)}</p>"]
     error = answer.provenance.error
     body += [f"<p>Hint: {html.escape(error.hint)}</p>"] if error is not None and error.hint else []

@@ -1,14 +1,16 @@
 """What the columns of a result are to a reader: a point in time, a name, a key, a quantity."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
+from answerable.core.records import dataclass
 from answerable.core.values import ColumnType, Json, OutputColumn
 from answerable.query.plan import (
     Aggregate,
     Arithmetic,
     Bucket,
+    ColumnRef,
     DateDifference,
     DatePart,
     Expr,
@@ -47,10 +49,11 @@ def fields(columns: Sequence[OutputColumn], plan: QueryPlan | None = None) -> tu
     return tuple(_field(i, column, expressions[i]) for i, column in enumerate(columns))
 
 
-def words(name: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def words(name: str) -> tuple[str, ...]:
     """`unitPrice`, `unit_price` and `Unit price` are all unit, price."""
     spaced = "".join(f" {c}" if _starts_word(name, i) else c for i, c in enumerate(name))
-    return "".join(c if c.isalnum() or c == "%" else " " for c in spaced).lower().split()
+    return tuple("".join(c if c.isalnum() or c == "%" else " " for c in spaced).lower().split())
 
 
 def is_fraction_name(name: str) -> bool:
@@ -60,7 +63,7 @@ def is_fraction_name(name: str) -> bool:
 
 def is_key_name(name: str) -> bool:
     found = words(name)
-    return bool(found) and (found[-1] in _KEY_WORDS or found == ["number"])
+    return bool(found) and (found[-1] in _KEY_WORDS or found == ("number",))
 
 
 def person_name(found: Sequence[Field]) -> tuple[Field, ...]:
@@ -75,8 +78,9 @@ def _says(field: Field, names: frozenset[str]) -> bool:
 
 
 def calendar_part(name: str) -> str | None:
+    """The part of a date that a column of this name holds: `birth_year` holds years, `calls_per_year` does not."""
     found = words(name)
-    return found[-1] if found and found[-1] in _CALENDAR_WORDS else None
+    return found[-1] if found and found[-1] in _CALENDAR_WORDS and "per" not in found else None
 
 
 def distinct(rows: Sequence[Sequence[Json]], index: int) -> int:
@@ -96,10 +100,19 @@ def _expressions(columns: Sequence[OutputColumn], plan: QueryPlan | None) -> Seq
 
 def _field(index: int, column: OutputColumn, expression: Expr | None) -> Field:
     unit = expression.unit if isinstance(expression, Bucket) else None
-    part: str | None = expression.part if isinstance(expression, DatePart) else None
-    if expression is None and column.type == "integer":
-        part = calendar_part(column.name)
+    part = _date_part(column, expression)
     return Field(index, column.name, column.type, _role(column, expression, part), unit, part)
+
+
+def _date_part(column: OutputColumn, expression: Expr | None) -> str | None:
+    """The part of a date that whole numbers stand for: the earliest year is a year, too."""
+    if isinstance(expression, Aggregate) and expression.function in ("min", "max"):
+        expression = expression.of
+    if isinstance(expression, DatePart):
+        return expression.part
+    if column.type != "integer" or not isinstance(expression, ColumnRef | None):
+        return None
+    return calendar_part(column.name if expression is None else expression.column)
 
 
 def _role(column: OutputColumn, expression: Expr | None, part: str | None) -> Role:

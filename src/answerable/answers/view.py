@@ -311,7 +311,7 @@ def _unfit(filter_: RowFilter, kind: str) -> UserError:
 
 
 def _text(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """As it is read in JSON."""
+    """The text of a value, as JSON shows it."""
     if dtype.is_nested():
         return json_text(value)
     if isinstance(dtype, pl.Binary):

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from answerable.apis.call import RequestRecord
+from answerable.apis.call import BeforeWrite, RequestRecord
 from answerable.apis.known_replies import KnownReplies
 from answerable.apis.rate import Concurrency, RateLimiter
 from answerable.apis.session import ApiHost, ApiSession
@@ -46,7 +46,12 @@ class Broker:
         )
 
     def session(
-        self, api: str, record: Callable[[RequestRecord], None] = lambda _record: None, *, seconds: float = 30.0
+        self,
+        api: str,
+        record: Callable[[RequestRecord], None] = lambda _record: None,
+        *,
+        seconds: float = 30.0,
+        before_write: BeforeWrite | None = None,
     ) -> ApiSession:
         """A session whose budget and time start now. `record` receives every request when it has ended."""
         target = self._targets.get(api)
@@ -63,6 +68,7 @@ class Broker:
             clock=self._clock,
             record=record,
             seconds=seconds,
+            before_write=before_write,
         )
 
     async def close(self) -> None:

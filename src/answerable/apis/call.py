@@ -1,12 +1,14 @@
 """What a caller hands to an API session and what it gets back, and the record of each HTTP request in between."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 
 Method: TypeAlias = Literal["GET", "POST"]
+BeforeWrite: TypeAlias = Callable[[], Awaitable[None]]
+"""Awaited right before the bytes of a request that may change something are sent; raises if they must not be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from answerable.core.values import Json
 
 if TYPE_CHECKING:
     from answerable.apis.broker import Broker
-    from answerable.apis.call import RequestRecord
+    from answerable.apis.call import BeforeWrite, RequestRecord
     from answerable.apis.session import ApiSession
     from answerable.apis.target import ApiTarget
 
@@ -31,8 +31,15 @@ class ConfiguredApis:
     def target(self, api: str) -> "ApiTarget":
         return self._targets[api]
 
-    def session(self, api: str, record: "Callable[[RequestRecord], None]", *, seconds: float) -> "ApiSession":
-        return self._broker.session(api, record, seconds=seconds)
+    def session(
+        self,
+        api: str,
+        record: "Callable[[RequestRecord], None]",
+        *,
+        seconds: float,
+        before_write: "BeforeWrite | None" = None,
+    ) -> "ApiSession":
+        return self._broker.session(api, record, seconds=seconds, before_write=before_write)
 
     @cached_property
     def _targets(self) -> "Mapping[str, ApiTarget]":

@@ -6,15 +6,16 @@ no address to a log.
 
 import asyncio
 import zlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import httpx
 import orjson
 
-from answerable.apis.call import Method
+from answerable.apis.call import BeforeWrite, Method
+from answerable.apis.server_time import moment, server_time
 from answerable.apis.target import ApiTarget, HeaderCredential, QueryCredential
 from answerable.core.clock import Clock
 from answerable.core.errors import LimitError, SourceError, TransientError
@@ -60,11 +61,16 @@ async def send(
     seconds: float,
     max_bytes: int,
     clock: Clock,
+    before_sending: BeforeWrite | None = None,
 ) -> HttpReply:
     """Raises `TransientError` if the API cannot be reached in time, `LimitError` for more than `max_bytes`."""
     try:
         async with asyncio.timeout(seconds):
-            response = await transport.handle_async_request(_with_credential(target, request, seconds))
+            asked = _with_credential(target, request, seconds)
+            if before_sending is not None:
+                await before_sending()
+                asked.extensions["trace"] = _trace(before_sending)
+            response = await transport.handle_async_request(asked)
             try:
                 return await _reply(response, max_bytes, clock)
             finally:
@@ -76,6 +82,19 @@ async def send(
         raise TransientError(f"The API did not answer within {seconds:.0f} seconds.", code="api_unreachable") from None
     except httpx.HTTPError:
         raise TransientError("The API cannot be reached, or broke off.", code="api_unreachable") from None
+
+
+_SENDING = (".send_request_headers.started", ".send_request_body.started")
+
+
+def _trace(before_sending: BeforeWrite) -> Callable[[str, Mapping[str, Any]], Awaitable[None]]:
+    """Called by the transport with what it is about to do: connecting may have taken long."""
+
+    async def trace(event: str, _information: Mapping[str, Any]) -> None:
+        if event.endswith(_SENDING):
+            await before_sending()
+
+    return trace
 
 
 def _with_credential(target: ApiTarget, request: HttpRequest, seconds: float) -> httpx.Request:
@@ -100,16 +119,17 @@ def _with_credential(target: ApiTarget, request: HttpRequest, seconds: float) ->
 
 async def _reply(response: httpx.Response, max_bytes: int, clock: Clock) -> HttpReply:
     content = await _content(response, max_bytes)
+    now = server_time(response.headers, clock)
     links = {relation: link["url"] for relation, link in response.links.items() if relation and "url" in link}
     return HttpReply(
         status=response.status_code,
         content=content,
         links=links,
         location=response.headers.get("Location"),
-        retry_after=_seconds(response.headers.get("Retry-After"), clock),
+        retry_after=_seconds(response.headers.get("Retry-After"), now),
         etag=response.headers.get("ETag"),
         remaining=_count(_first(response.headers, _REMAINING)),
-        reset=_until(_first(response.headers, _RESET), clock),
+        reset=_until(_first(response.headers, _RESET), now),
     )
 
 
@@ -127,11 +147,11 @@ def _count(text: str | None) -> int | None:
     return int(text) if text is not None and text.strip().isdecimal() else None
 
 
-def _until(text: str | None, clock: Clock) -> float | None:
+def _until(text: str | None, now: float) -> float | None:
     number = _count(text)
     if number is None:
         return None
-    return max(0.0, number - clock.now().timestamp()) if number > _A_MOMENT else float(number)
+    return max(0.0, number - now) if number > _A_MOMENT else float(number)
 
 
 async def _content(response: httpx.Response, max_bytes: int) -> bytes:
@@ -156,13 +176,11 @@ async def _content(response: httpx.Response, max_bytes: int) -> bytes:
     return bytes(content)
 
 
-def _seconds(retry_after: str | None, clock: Clock) -> float | None:
+def _seconds(retry_after: str | None, now: float) -> float | None:
     """`Retry-After` holds seconds or a date. Returns None for anything else."""
     if retry_after is None:
         return None
     if retry_after.strip().isdecimal():
         return float(retry_after)
-    try:
-        return max(0.0, (parsedate_to_datetime(retry_after) - clock.now()).total_seconds())
-    except (TypeError, ValueError):
-        return None
+    until = moment(retry_after)
+    return None if until is None else max(0.0, until - now)

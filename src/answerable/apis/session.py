@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 import httpx
 
-from answerable.apis.call import ApiCall, ApiReply, Method, RequestRecord
+from answerable.apis.call import ApiCall, ApiReply, BeforeWrite, Method, RequestRecord
 from answerable.apis.http import HttpReply, HttpRequest, send
 from answerable.apis.known_replies import KnownReplies
 from answerable.apis.paging import next_page, redirected, rows_of
@@ -70,7 +70,9 @@ class ApiSession:
         clock: Clock,
         record: Callable[[RequestRecord], None],
         seconds: float,
+        before_write: BeforeWrite | None = None,
     ) -> None:
+        self._before_write = before_write
         self._api = api
         self._target = target
         self._transport = transport
@@ -135,7 +137,11 @@ class ApiSession:
             pages = pages or rules(data)
             asked.add((following.path, following.params))
             following = next_page(self._target, pages, following, reply, data)
-            if following is not None and (following.path, following.params) in asked:
+            is_repeated = following is not None and (following.path, following.params) in asked
+            if is_repeated and not rows_of(data, pages):
+                # a list that can be followed for ever, such as a log, waits at its end for what comes next
+                following = None
+            elif is_repeated:
                 raise SourceError(
                     "The API names a page as the next that it has sent already: its pages have no end.",
                     code="api_pages_endless",
@@ -232,6 +238,7 @@ class ApiSession:
             seconds=min(self._target.seconds, left),
             max_bytes=self._target.budget.bytes - self._used.bytes,
             clock=self._clock,
+            before_sending=None if request.method == "GET" else self._before_write,
         )
 
     def _count_request(self) -> None:

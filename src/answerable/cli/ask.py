@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import click
 
 from answerable.cli.output import exit_code, progress, progress_text, say, tell_answer, tell_json, write_whole
 from answerable.cli.session import principal
+from answerable.core.records import dataclass
 
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer

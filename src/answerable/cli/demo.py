@@ -21,7 +21,7 @@ _ROWS = 10
 
 
 @click.command("demo")
-@click.argument("which", type=click.Choice(["company", "okta"]), default="company")
+@click.argument("which", type=click.Choice(["company", "okta", "access"]), default="company")
 @click.option("--no-serve", is_flag=True, help="Only answer the sample questions.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port of the page; 8321 by default.")
 @click.option("--users", type=click.IntRange(10, 100_000), default=300, show_default=True, help="With okta.")
@@ -30,7 +30,11 @@ def command(which: str, no_serve: bool, port: int | None, users: int, as_json: b
     """Answer sample questions on bundled data, then serve the page.
 
     `demo okta` simulates an Okta tenant on this machine, syncs it, and answers questions of identity teams.
+    `demo access` lets three people ask the same questions, and each gets the answer of what they may see.
     """
+    if which == "access":
+        asyncio.run(_three_people(as_json))
+        return
     if which == "okta":
         _okta(no_serve, port, users, as_json)
         return
@@ -97,6 +101,36 @@ def _serve(settings: "Settings") -> None:
     # In a pipe the address would stay in the buffer for as long as the server runs.
     sys.stdout.flush()
     serve(settings, needs_token=not settings.is_local)
+
+
+async def _three_people(as_json: bool) -> None:
+    """The rules are those of docs/access.md, in a home folder of their own: in the user's they would begin to hold."""
+    import shutil
+
+    from answerable import demo
+    from answerable.agents.question_request import QuestionRequest
+    from answerable.app import open_service
+    from answerable.core.context import person
+    from answerable.isolation.own_folder import scratch_folder
+    from answerable.settings import Settings
+
+    answers = []
+    with scratch_folder() as home:
+        shutil.copy(demo.access_rules(), home / "access.yaml")
+        async with open_service(Settings(home=home), any_location=False) as service:
+            for question in demo.ACCESS_QUESTIONS:
+                for name, user in (await service.access.show(principal())).users.items():
+                    answer = await service.questions.ask(QuestionRequest(question, ("demo",)), person(name))
+                    answers.append({"user": name, **answer.model_dump(mode="json")})
+                    if not as_json:
+                        sees = " or ".join(value for values in user.attributes.values() for value in values)
+                        tell_answer(
+                            f"{name} ({', '.join((*user.roles, sees) if sees else user.roles)}): {question}", answer
+                        )
+    if as_json:
+        tell_json(answers)
+    else:
+        say(f"The rules are in {demo.access_rules()}; docs/access.md explains them.")
 
 
 async def _answer_samples(settings: "Settings", source: str, questions: Sequence[str], as_json: bool) -> None:

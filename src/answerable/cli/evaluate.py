@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from answerable.engine.steps.understand import Mode
     from answerable.evals.cases import Case
     from answerable.evals.measured import MeasuredReport
-    from answerable.evals.run import Progress
+    from answerable.evals.run import Answerer, Progress
     from answerable.evals.score import Report, Scored
     from answerable.service import Service
     from answerable.service.eval_views import EvalRun
     from answerable.settings import Settings
+
+RECORDED = "recorded"
+"""What a recording is called in place of a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,10 @@ class ModelMeasurement:
     max_cost: float | None
     max_tokens: int | None
     results: Path | None
+    recorded: str | None = None
+    """A recording whose replies stand in for the model."""
+    record: Path | None = None
+    """Where the replies of the model are written."""
 
 
 class DefaultGroup(click.Group):
@@ -171,6 +178,12 @@ def run_suite(suite: str, as_json: bool) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="With --model: write each result to this file as it comes; what is in it already is not asked again.",
 )
+@click.option("--recorded", help="Measure with recorded replies of a model: a file, or the bundled set demo.")
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --model: write what the model replies to this file, one case at a time.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def measure_cases(
     cases: str,
@@ -193,8 +206,12 @@ def measure_cases(
     if explain is not None:
         asyncio.run(_explain(loaded, explain, as_json))
         return
+    asked = chosen(loaded, split=split, limit=limit)
+    if options["recorded"]:
+        asked = _only_recorded(asked, options["recorded"])
+        options["model"] = RECORDED
     measure = ModelMeasurement(**options) if options["model"] else None
-    report = asyncio.run(_measure(chosen(loaded, split=split, limit=limit), force, loose, measure))
+    report = asyncio.run(_measure(asked, force, loose, measure))
     if as_json:
         tell_json(report.model_dump(mode="json"))
     else:
@@ -203,10 +220,23 @@ def measure_cases(
     sys.exit(0 if report.correct + report.declined == report.cases and not getattr(report, "left", 0) else 1)
 
 
+def _only_recorded(cases: "Sequence[Case]", recording: str) -> "list[Case]":
+    from answerable.core.errors import UserError
+    from answerable.evals.recorded import load_recorded
+
+    known = load_recorded(recording)
+    found = [case for case in cases if case.id in known]
+    if not found:
+        raise UserError(f"{recording} has no replies to any of these cases.", code="recording_invalid")
+    return found
+
+
 async def _measure(cases: "Sequence[Case]", force: bool, loose: bool, measure: ModelMeasurement | None) -> "Report":
     from answerable.app import open_service
     from answerable.evals.run import evaluate
 
+    if measure is not None and (measure.recorded or measure.record):
+        return await _measured_on_tape(cases, force, loose, measure)
     async with open_service(_settings(measure), any_location=True) as service:
         with _progress_bar(len(cases)) as ended:
             if measure is not None:
@@ -215,7 +245,7 @@ async def _measure(cases: "Sequence[Case]", force: bool, loose: bool, measure: M
             return await evaluate(cases, runner, force=force, progress=ended, loose=loose)
 
 
-def _settings(measure: ModelMeasurement | None) -> "Settings":
+def _settings(measure: ModelMeasurement | None, **more: Any) -> "Settings":
     from answerable.settings import load_settings
 
     settings = load_settings(store=":memory:")  # measuring leaves no runs behind
@@ -224,7 +254,7 @@ def _settings(measure: ModelMeasurement | None) -> "Settings":
     limit = {"cost": measure.max_cost, "tokens": measure.max_tokens}
     budget = {**settings.models.get("budget", {}), "tenant_month": limit}  # nobody else is in this store
     models = {**settings.models, "budget": budget} if any(value is not None for value in limit.values()) else None
-    settings = load_settings(store=":memory:", model=measure.model, model_coding=measure.model, models=models)
+    settings = load_settings(store=":memory:", model=measure.model, model_coding=measure.model, models=models, **more)
     if measure.max_cost is not None:
         _check_price(measure.model, settings)
     return settings
@@ -244,6 +274,30 @@ def _check_price(model: str, settings: "Settings") -> None:
         )
 
 
+async def _measured_on_tape(cases: "Sequence[Case]", force: bool, loose: bool, measure: ModelMeasurement) -> "Report":
+    """Measures with recorded replies, or records them. One case at a time: a tape knows no cases."""
+    from answerable.app import open_service
+    from answerable.evals.recorded import Recording, Replayed, load_recorded
+    from answerable.models.playback import Playback
+    from answerable.models.tape import Recorder
+
+    alone = replace(measure, concurrency=1)
+    if measure.record is not None and not measure.recorded:
+        recorder = Recorder()
+        async with open_service(_settings(measure), any_location=True, tape=recorder) as service:
+            runner = Recording(service.evals.runner(principal(), measure.mode, counting=True), recorder, measure.record)
+            with _progress_bar(len(cases)) as ended:
+                return await _measured(cases, service, force, loose, ended, alone, runner)
+    assert measure.recorded is not None
+    async with Playback(strict=False) as playback:
+        settings = _settings(replace(measure, model=f"compatible:{RECORDED}"), model_base_url=playback.base_url)
+        async with open_service(settings, any_location=True, tape=playback) as service:
+            answerer = service.evals.runner(principal(), measure.mode, counting=True)
+            replayed = Replayed(answerer, playback, load_recorded(measure.recorded))
+            with _progress_bar(len(cases)) as ended:
+                return await _measured(cases, service, force, loose, ended, alone, replayed)
+
+
 async def _measured(
     cases: "Sequence[Case]",
     service: "Service",
@@ -251,6 +305,7 @@ async def _measured(
     loose: bool,
     progress: "Progress | None",
     measure: ModelMeasurement,
+    answerer: "Answerer | None" = None,
 ) -> "Report":
     """Measures a model. If it is interrupted, or the budget is spent, reports the cases that were scored by then."""
     from answerable.evals.measured import measured
@@ -268,7 +323,7 @@ async def _measured(
         if progress is not None:
             progress(number, of, scored)
 
-    runner = service.evals.runner(principal(), measure.mode, counting=True)
+    runner = answerer or service.evals.runner(principal(), measure.mode, counting=True)
     with suppress(asyncio.CancelledError):
         await evaluate(
             cases,
@@ -356,5 +411,7 @@ def _tell_spent(report: "MeasuredReport") -> None:
         f"{report.output_tokens:,} out, {cost}; a case took {report.latency.median:.1f} s, one in twenty more than "
         f"{report.latency.p95:.1f} s"
     )
+    if report.sure:
+        say(f"called high: {report.sure} answers, {report.sure_and_right} of them right")
     if report.left:
         say(f"{report.left} cases were not asked: it was interrupted, or the budget was spent")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from answerable.cli.graph_input import json_object, json_values, named_version, pairs, text_of
+from answerable.cli.graph_schedules import schedule
 from answerable.cli.output import (
     EXIT_CODES,
     json_option,
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from answerable.graphs.ready_made import ReadyGraph
     from answerable.service import Service
     from answerable.service.graphs import GraphDocument, GraphReport, GraphRun, GraphSummary
-    from answerable.service.schedules import ScheduleView
     from answerable.store.base import RunRecord
 
 WAITING = 3
@@ -39,6 +40,9 @@ WAITING = 3
 @click.group("graph")
 def command() -> None:
     """Check, store and run graphs that are written as YAML or JSON files."""
+
+
+command.add_command(schedule)
 
 
 @command.command("schema")
@@ -56,7 +60,7 @@ def schema() -> None:
 @json_option
 def validate(file: Path, as_json: bool) -> None:
     """Check the graph in FILE without running it. A mistake is named with its line and column."""
-    text = _text(file)
+    text = text_of(file)
 
     async def check(service: "Service", principal: "Principal") -> "GraphReport":
         return await service.graphs.validate(text, principal, origin=file.name)
@@ -80,17 +84,17 @@ def run(graph: str, fields: tuple[str, ...], input_file: Path | None, output: Pa
 
     Exit codes: 0 done, 1 failed, 2 wrong graph or input, 3 waits for a person, 4 refused.
     """
-    written, is_file = _pairs(fields), _is_file(graph)
+    written, is_file = pairs(fields), _is_file(graph)
 
     async def carry_out(service: "Service", principal: "Principal") -> "GraphRun":
-        given = _object(input_file) if input_file is not None else {}
-        text = _text(Path(graph)) if is_file else await _stored(service, principal, graph)
-        given |= service.graphs.input_of(text, written, principal, origin=graph)
+        values = json_object(input_file) if input_file is not None else {}
+        text = text_of(Path(graph)) if is_file else await _stored(service, principal, graph)
+        values |= service.graphs.input_of(text, written, principal, origin=graph)
         if is_file:
-            started = await service.graphs.begin(text, given, principal, origin=graph)
+            started = await service.graphs.begin(text, values, principal, origin=graph)
         else:
-            name, version = _named(graph)
-            started = await service.graphs.begin_stored(name, given, principal, version=version)
+            name, version = named_version(graph)
+            started = await service.graphs.begin_stored(name, values, principal, version=version)
         return await _followed(service, principal, started, quiet=as_json)
 
     found = with_service(carry_out)
@@ -130,10 +134,10 @@ def fork(run: str, node: str | None, outputs: tuple[str, ...], fields: tuple[str
     """
     from answerable.core.ids import RunId
 
-    edited, given = _values(outputs), _values(fields)
+    edited, values = json_values(outputs), json_values(fields)
 
     async def carry_out(service: "Service", principal: "Principal") -> "GraphRun":
-        started = await service.graphs.fork(RunId(run), principal, node=node, outputs=edited, input=given)
+        started = await service.graphs.fork(RunId(run), principal, node=node, outputs=edited, input=values)
         return await _followed(service, principal, started, quiet=as_json)
 
     _tell_run(with_service(carry_out), as_json)
@@ -167,7 +171,7 @@ def signal(event: str, data: str | None, as_json: bool) -> None:
 @json_option
 def save(file: Path, note: str, tags: tuple[str, ...], as_json: bool) -> None:
     """Store the graph in FILE under its name, as a new version."""
-    text = _text(file)
+    text = text_of(file)
     saved = with_service(
         lambda service, principal: service.graphs.save(text, principal, note=note, tags=tags or None, origin=file.name)
     )
@@ -203,7 +207,7 @@ def list_graphs(tag: str | None, as_json: bool) -> None:
 @json_option
 def show(graph: str, as_json: bool) -> None:
     """A stored graph: NAME or NAME@VERSION, with its last runs and the figures of its nodes."""
-    name, version = _named(graph)
+    name, version = named_version(graph)
 
     async def look(
         service: "Service", principal: "Principal"
@@ -280,7 +284,7 @@ def rollback(name: str, version: int, as_json: bool) -> None:
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write it to this file.")
 def export(graph: str, output: Path | None) -> None:
     """The text of a stored graph (NAME or NAME@VERSION), as it was saved to the byte."""
-    name, version = _named(graph)
+    name, version = named_version(graph)
     document = with_service(lambda service, principal: service.graphs.show(name, principal, version=version))
     if output is not None:
         write_whole(output, [document.text.encode()])
@@ -301,97 +305,13 @@ def delete(name: str, as_json: bool) -> None:
         say(f"{name} is deleted.")
 
 
-@command.group("schedule")
-def schedule() -> None:
-    """When stored graphs run by themselves. A server runs them."""
-
-
-@schedule.command("add")
-@click.argument("name")
-@click.argument("graph")
-@click.option("--cron", required=True, help="Minute, hour, day of month, month, day of week: '0 7 * * mon'.")
-@click.option("--zone", default="UTC", show_default=True, help="The time zone, such as Europe/Berlin.")
-@click.option(
-    "--catch-up",
-    type=click.Choice(["skip", "last", "all"]),
-    default="last",
-    show_default=True,
-    help="What to do about times at which no server ran.",
-)
-@click.option("--input", "-i", "fields", multiple=True, metavar="KEY=JSON", help="A field of the input.")
-@json_option
-def add_schedule(
-    name: str, graph: str, cron: str, zone: str, catch_up: str, fields: tuple[str, ...], as_json: bool
-) -> None:
-    """Run GRAPH (NAME or NAME@VERSION) at certain times, as the schedule NAME."""
-    wanted, version = _named(graph)
-    given = _values(fields)
-
-    async def store(service: "Service", principal: "Principal") -> "ScheduleView":
-        from pydantic import ValidationError
-
-        from answerable.core.errors import UserError
-        from answerable.core.validation import first_problem
-        from answerable.graphs.schedules import GraphSchedule
-
-        body = {"graph": wanted, "version": version, "cron": cron, "zone": zone, "catch_up": catch_up, "input": given}
-        try:
-            wished = GraphSchedule.model_validate(body)
-        except ValidationError as error:
-            raise UserError(f"{first_problem(error).message}.", code="schedule_invalid") from error
-        return await service.schedules.add(name, wished, principal)
-
-    stored = with_service(store)
-    if as_json:
-        tell_json(stored.model_dump(mode="json"))
-    else:
-        say(f"{stored.name}: {stored.schedule.graph} runs next at {stored.next_at.isoformat()}")
-
-
-@schedule.command("list")
-@json_option
-def list_schedules(as_json: bool) -> None:
-    """Stored schedules, and when each is due."""
-    found = with_service(lambda service, principal: service.schedules.list(principal))
-    if as_json:
-        tell_json({"schedules": [each.model_dump(mode="json") for each in found]})
-        return
-    for each in found:
-        plan = each.schedule
-        say(f"{each.name}  {plan.graph}  {plan.cron} ({plan.zone})  next {each.next_at.isoformat()}")
-        if each.problem is not None:
-            say(f"  The last time: {each.problem}")
-
-
-@schedule.command("remove")
-@click.argument("name")
-@json_option
-def remove_schedule(name: str, as_json: bool) -> None:
-    """Remove the schedule NAME. Runs that it has begun go on."""
-    with_service(lambda service, principal: service.schedules.remove(name, principal))
-    if as_json:
-        tell_json({"removed": name})
-    else:
-        say(f"{name} is removed.")
-
-
 def _is_file(graph: str) -> bool:
     return graph.endswith((".yaml", ".yml", ".json")) or Path(graph).is_file()
 
 
 async def _stored(service: "Service", principal: "Principal", graph: str) -> str:
-    name, version = _named(graph)
+    name, version = named_version(graph)
     return (await service.graphs.show(name, principal, version=version)).text
-
-
-def _named(graph: str) -> tuple[str, int | None]:
-    """Name and version of `NAME` or `NAME@VERSION`."""
-    from answerable.core.errors import UserError
-
-    name, sign, version = graph.partition("@")
-    if sign and not version.isdigit():
-        raise UserError(f"{graph!r} is no version of a graph.", code="graph_version_not_found", hint="Write NAME@2.")
-    return name, int(version) if sign else None
 
 
 async def _followed(service: "Service", principal: "Principal", run: "RunId", *, quiet: bool) -> "GraphRun":
@@ -437,6 +357,8 @@ def _tell_run(found: "GraphRun", as_json: bool, *, written: Path | None = None) 
         say(f"{found.run_id}: {found.status}", err=True)
         if found.error is not None:
             say(f"Error: {found.error['message']} [{found.error['code']}]", err=True)
+            if found.error["hint"]:
+                say(f"Hint: {found.error['hint']}", err=True)
     sys.exit(WAITING if found.status in ("waiting", "paused") else EXIT_CODES.get(found.status, 1))
 
 
@@ -445,42 +367,3 @@ def _tell_output(found: "GraphRun") -> None:
 
     if found.status in ("done", "partial"):
         say(output_text(found.output))
-
-
-def _text(file: Path) -> str:
-    from answerable.core.errors import UserError
-
-    try:
-        return file.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UserError(f"{file} cannot be read: {reason}.", code="file_unreadable") from error
-
-
-def _pairs(fields: tuple[str, ...]) -> dict[str, str]:
-    from answerable.core.errors import UserError
-
-    pairs = [field.partition("=") for field in fields]
-    wrong = next((name for name, sign, _ in pairs if not sign or not name), None)
-    if wrong is not None:
-        raise UserError(f"{wrong}: write NAME=VALUE.", code="graph_input_invalid")
-    return {name: value for name, _, value in pairs}
-
-
-def _values(fields: tuple[str, ...]) -> dict[str, object]:
-    """JSON by name; what is no JSON is text."""
-    return {name: json_or_text(text) for name, text in _pairs(fields).items()}
-
-
-def _object(file: Path) -> dict[str, object]:
-    import orjson
-
-    from answerable.core.errors import UserError
-
-    try:
-        found = orjson.loads(_text(file))
-    except orjson.JSONDecodeError as error:
-        raise UserError(f"{file} is no JSON: {error}.", code="graph_input_invalid") from error
-    if not isinstance(found, dict):
-        raise UserError(f"{file} must hold one JSON object.", code="graph_input_invalid")
-    return found

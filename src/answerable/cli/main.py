@@ -1,8 +1,10 @@
 """The commands and where they live."""
 
+import atexit
 import gc
 import os
 import sys
+import threading
 from importlib import import_module
 
 import click
@@ -78,6 +80,21 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output is gone; there is nobody to tell
         sys.exit(1)
-    finally:
-        # The process ends. Python would look through everything that is loaded for garbage, several times.
-        gc.freeze()
+
+
+def main_and_leave() -> None:
+    """`main`, after which the process is gone at once: Python would first take apart everything that is loaded."""
+    try:
+        main()
+    except SystemExit as ended:
+        at_work = [thread for thread in threading.enumerate() if not thread.daemon]
+        if not isinstance(ended.code, int | None) or len(at_work) > 1:
+            gc.freeze()  # Python would look through everything for garbage, several times
+            raise  # a text to print, or work beside this thread: the usual end
+        atexit._run_exitfuncs()  # what was to be done at the end, for example removing temporary folders
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except (OSError, ValueError):  # nobody reads any more, or it was closed for that reason
+            raise ended from None
+        os._exit(ended.code or 0)

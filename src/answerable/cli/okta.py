@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from answerable.answers.answer import Answer
     from answerable.apis.openapi.endpoints import ApiEndpoint
     from answerable.core.context import Principal
+    from answerable.okta.event_types import EventCategory
     from answerable.okta.reports import TenantReport
     from answerable.okta.sync.run import SyncRecord
     from answerable.service import Service
+    from answerable.service.okta import TenantView
 
 
 @click.group("okta")
@@ -77,6 +79,62 @@ def sync(
     if record.error:
         say(record.error)
     say(f'Ask it: answerable ask "Which users have never logged in?" --source {source_of_tenant(name)}')
+
+
+@command.command("list")
+@json_option
+def list_tenants(as_json: bool) -> None:
+    """Synced tenants: when each was synced, and when it is synced next."""
+    found = with_service(lambda service, principal: service.okta.tenants(principal))
+    if as_json:
+        tell_json({"tenants": [tenant.model_dump(mode="json") for tenant in found]})
+        return
+    for tenant in found:
+        _tell_tenant(tenant)
+
+
+@command.command("show")
+@click.argument("name")
+@json_option
+def show_tenant(name: str, as_json: bool) -> None:
+    """The synced tenant NAME: what it holds, when it was synced, and when it is synced next."""
+    tenant = with_service(lambda service, principal: service.okta.tenant(name, principal))
+    if as_json:
+        tell_json(tenant.model_dump(mode="json"))
+        return
+    _tell_tenant(tenant)
+    for entity in tenant.entities:
+        say(f"    {entity.rows:10,}  {entity.name.replace('_', ' ')}")
+
+
+def _tell_tenant(tenant: "TenantView") -> None:
+    synced = f"synced {tenant.last_sync:%Y-%m-%d %H:%M} UTC" if tenant.last_sync else "never synced to the end"
+    say(f"{tenant.name}  {tenant.url}  {synced}")
+    if tenant.schedule:
+        say(
+            f"    next at {tenant.schedule.next_at:%Y-%m-%d %H:%M} UTC ({tenant.schedule.cron}, {tenant.schedule.zone})"
+        )
+    if tenant.running:
+        say(f"    {tenant.running.message} ({tenant.running.done:,} of {tenant.running.total:,} lists)")
+    if tenant.problem:
+        say(f"    {tenant.problem}")
+
+
+@command.command("schedule")
+@click.argument("name")
+@click.argument("cron", required=False)
+@click.option("--zone", default="UTC", show_default=True, help="Time zone of CRON, such as Europe/Berlin.")
+@click.option("--remove", is_flag=True, help="Sync it no more by itself.")
+def schedule_syncs(name: str, cron: str | None, zone: str, remove: bool) -> None:
+    """Sync the tenant NAME by itself at the times of CRON, such as "0 * * * *", while `answerable serve` runs."""
+    if (cron is None) != remove:
+        raise click.UsageError("Name either CRON or --remove.")
+    if cron is None:
+        with_service(lambda service, principal: service.okta.unschedule(name, principal))
+        say(f"{name} is no longer synced by itself.")
+        return
+    tenant = with_service(lambda service, principal: service.okta.schedule(name, cron, principal, zone=zone))
+    _tell_tenant(tenant)
 
 
 @command.command("history")
@@ -175,6 +233,26 @@ def list_endpoints(as_json: bool) -> None:
     for each in sorted(listed, key=lambda each: (each.entity, each.path)):
         say(f"{each.entity:40} {each.operation:5} {each.path}")
     say(f"{len(listed)} endpoints of {len({each.entity for each in listed})} entities.")
+
+
+@command.command("events")
+@click.argument("categories", nargs=-1)
+@json_option
+def list_events(categories: tuple[str, ...], as_json: bool) -> None:
+    """The categories of events in Okta's log, or the event types of one to three CATEGORIES."""
+    from dataclasses import asdict
+
+    async def found(service: "Service", principal: "Principal") -> "Sequence[EventCategory]":
+        return service.okta.events(categories, principal)
+
+    listed = with_service(found)
+    if as_json:
+        tell_json({"categories": [asdict(each) for each in listed]})
+        return
+    for each in listed:
+        say(f"{each.id:32} {len(each.events):5} events")
+        for event, text in each.events.items() if categories else ():
+            say(f"    {event:60} {text}")
 
 
 @command.command("remove")

@@ -81,7 +81,7 @@ def tell_answer(question: str, answer: "Answer", thread: str | None = None) -> N
     console = Console()
     console.print(render(question, answer), soft_wrap=not console.is_terminal)  # in a pipe, lines and paths stay whole
     if thread is not None and answer.status in ("done", "partial", "clarify"):
-        console.print(f"Go on with: --thread {thread}", style="dim")
+        console.print(f"Go on with: --thread {thread}", style="dim", highlight=False)
 
 
 @contextmanager

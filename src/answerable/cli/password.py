@@ -5,8 +5,8 @@ import sys
 import click
 
 
-def read_password(*, twice: bool = False) -> str:
+def read_password(called: str = "Password", *, twice: bool = False) -> str:
     if sys.stdin.isatty():
-        password: str = click.prompt("Password", hide_input=True, confirmation_prompt=twice, err=True)
+        password: str = click.prompt(called, hide_input=True, confirmation_prompt=twice, err=True)
         return password
     return sys.stdin.readline().rstrip("\r\n")

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from answerable.core.catalog import Catalog, Table
     from answerable.core.context import Principal
     from answerable.service import Service
-    from answerable.service.sources import SourceSummary
+    from answerable.service.source_views import SourceSummary, SourceTest
 
 
 @click.group("sources")
@@ -64,6 +64,7 @@ def show(source: str, as_json: bool) -> None:
 @click.option("--secret-env", help="With --base-url: the environment variable that holds the API's credential.")
 @click.option("--secret-header", help="With --base-url: its header, as `X-Api-Key` or `Authorization: SSWS`.")
 @click.option("--entity", "entities", multiple=True, help="With --base-url: only this entity; may be repeated.")
+@click.option("--test", "only_test", is_flag=True, help="Only try it: say what is wrong, and add nothing.")
 @json_option
 def add(
     location: str,
@@ -74,6 +75,7 @@ def add(
     secret_env: str | None,
     secret_header: str | None,
     entities: tuple[str, ...],
+    only_test: bool,
     as_json: bool,
 ) -> None:
     """Add LOCATION, a file, a folder, a database URL or an API, to the sources that can be asked by name.
@@ -86,6 +88,16 @@ def add(
         raise click.UsageError("--replace goes with --copy.")
     if base_url is None and (secret_env or secret_header or entities):
         raise click.UsageError("--secret-env, --secret-header and --entity go with --base-url.")
+    if only_test and copy:
+        raise click.UsageError("--test copies nothing: leave out --copy.")
+
+    async def tested(service: "Service", principal: "Principal") -> "SourceTest":
+        place = location
+        if base_url is not None:
+            place = service.sources.api_location(
+                location, base_url, secret_env=secret_env, secret_header=secret_header, entities=entities
+            )
+        return await service.sources.test(place, principal, name=name)
 
     async def added(service: "Service", principal: "Principal") -> "SourceSummary":
         if copy:
@@ -110,6 +122,8 @@ def add(
         return await service.sources.wait(summary.name, principal)
 
     with progress("Reading it …"):
+        if only_test:
+            _tell_test(with_service(tested), as_json)
         summary = with_service(added)
     _tell_summary(summary, as_json)
 
@@ -198,10 +212,10 @@ def questions(source: str, as_json: bool) -> None:
     """A few questions that SOURCE can answer."""
     found = with_service(lambda service, principal: service.suggestions.questions(source, principal))
     if as_json:
-        tell_json({"questions": found})
+        tell_json({"questions": [each.model_dump(mode="json") for each in found]})
     else:
-        for question in found:
-            say(question)
+        for each in found:
+            say(each.question + (f"  {each.answer}" if each.answer else ""))
 
 
 @command.command("learn")
@@ -265,6 +279,19 @@ def _tell_summary(summary: "SourceSummary", as_json: bool) -> None:
         tables = "1 table" if summary.tables == 1 else f"{summary.tables or 0:,} tables"
         say(f"{summary.name}: {tables}, {summary.rows or 0:,} rows ({summary.location})")
     sys.exit(0 if summary.state == "ready" else 1)
+
+
+def _tell_test(test: "SourceTest", as_json: bool) -> NoReturn:
+    if as_json:
+        tell_json(test.model_dump(mode="json"))
+    elif test.problem is not None:
+        say(f"{test.location} cannot be read: {test.problem.message} [{test.problem.code}]", err=True)
+        if test.problem.hint:
+            say(f"Hint: {test.problem.hint}", err=True)
+    else:
+        tables = "1 table" if test.tables == 1 else f"{test.tables or 0:,} tables"
+        say(f"{test.location} can be added as {test.name}: {tables}, {test.rows or 0:,} rows")
+    sys.exit(0 if test.problem is None else 1)
 
 
 def _tell(catalog: "Catalog") -> None:

@@ -10,7 +10,7 @@ from answerable.cli.password import read_password
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
-    from answerable.service.identity import Invitation, UserView
+    from answerable.service.identity_views import Invitation, UserView
 
 
 @click.group("users")

@@ -25,7 +25,7 @@ class Job(Protocol):
 
 
 class JobOrder(NamedTuple):
-    """From the parent: a job, and what it is about."""
+    """A message from the parent: a job, and what it is about."""
 
     job: Job
     subject: int
@@ -37,7 +37,7 @@ class JobOrder(NamedTuple):
 
 
 class JobMessage(NamedTuple):
-    """From the process: a result, an error, or a question to the parent."""
+    """A message from the process: a result, an error, or a question to the parent."""
 
     result: Any = None
     error: BaseException | None = None

@@ -140,6 +140,18 @@ class Measure(Frozen):
     unit: str | None = None
 
 
+class LivePart(Frozen):
+    """What a question that asks for this moment asks of the live source, which is called like the source, with `_live`
+    after its name."""
+
+    sql: str
+    """The rows of the first statement are there as `synced`: `WHERE user_id IN (SELECT id FROM synced)`."""
+    together: str
+    """The answer, from the rows of both: `synced` and `live`."""
+    recent: bool = False
+    """Whether questions about a period that is not over (`today`, `in the last hour`) are asked live, too."""
+
+
 class KnownQuestion(Frozen):
     """A question with the statement that answers it, written in `semantic.yaml`."""
 
@@ -148,6 +160,10 @@ class KnownQuestion(Frozen):
     """The same question in other words."""
     sql: str
     """Checked like any other SQL before it runs."""
+    live: LivePart | None = None
+    """Asked in addition if the question says that it is about right now."""
+    path: Mapping[str, str] = {}
+    """Columns of the result that each row is a way through, in order, with what leads to each: the answer is drawn."""
 
 
 class Warning(Frozen):

@@ -1,8 +1,7 @@
 """The principal who asks, what the principal may see, and the run. Passed explicitly to all code that acts for them."""
 
-from dataclasses import dataclass
-
 from answerable.core.ids import RunId, TenantId, ThreadId, UserId
+from answerable.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

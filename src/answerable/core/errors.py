@@ -64,8 +64,9 @@ class RefusedError(AnswerableError):
 
 
 def not_visible(what: str, rule: str | None, contact: str | None, reason: str | None = None) -> RefusedError:
-    """For something that exists and may not be seen. What does not exist has errors of its own: the two never look
-    alike. `rule`: the name of the rule that hides it; None if no rule allows it. `contact`: whom to ask for access."""
+    """The error for something that exists and may not be seen. What does not exist has errors of its own: the two never
+    look alike. `rule`: the name of the rule that hides it; None if no rule allows it. `contact`: whom to ask for
+    access."""
     by = f"by rule {rule!r}" if rule is not None else "as no rule allows it"
     return RefusedError(
         f"You may not see {what}, {by}." + (f" {reason}" if reason else ""),

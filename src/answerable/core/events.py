@@ -7,10 +7,10 @@ and every step creates at least two.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from answerable.core.ids import NodeId, RunId
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 
 Verdict = Literal["approve", "reject", "edit", "respond"]

@@ -6,12 +6,12 @@ Steps, calls of models and calls of APIs differ in what they retry and in how lo
 
 import math
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError
+from answerable.core.records import dataclass
 
 _Result = TypeVar("_Result")
 

@@ -1,8 +1,8 @@
 """The first problem of a document that somebody wrote, in one sentence."""
 
-from dataclasses import dataclass
-
 from pydantic import ValidationError
+
+from answerable.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,13 @@ SAMPLE_QUESTIONS = (
     "Which products have never been sold?",
 )
 
+ACCESS_QUESTIONS = ("How many orders did we get in 2025?", "Average salary of employees")
+
+
+def access_rules() -> Path:
+    """Rules for three people who see different parts of this data: `answerable demo access`."""
+    return Path(__file__).parent / "access.yaml"
+
 
 def location() -> Path:
     """The folder of the data files."""

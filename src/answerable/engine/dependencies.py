@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import cache
+from typing import cast
 
 import orjson
 
@@ -12,12 +13,19 @@ from answerable.core.codec import json_bytes
 from answerable.core.errors import AnswerableError, GraphError, InternalError
 from answerable.core.events import StepStarted
 from answerable.core.file_errors import no_descriptors
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.guards import Call, Guard
-from answerable.engine.steps.base import Step, StepKind, Suspended
+from answerable.engine.steps.base import ComputedKind, Step, StepKind, Suspended
 
 _log = logging.getLogger("answerable.engine")
+
+
+@cache
+def _may_be_computed(kind: type[StepKind]) -> bool:
+    """Asked once for each class: whether a class fits a protocol takes longer to find out than a step of its own."""
+    return issubclass(kind, ComputedKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +49,22 @@ class EngineDependencies:
             call = guard(node, call)
         return call
 
+    def is_computed(self, node: Node) -> bool:
+        """Whether the output of a node follows from its config and inputs alone, at next to no cost. Then others go on
+        before its end is stored: whoever continues the run computes the same."""
+        kind = self.kinds[node.kind]
+        return _may_be_computed(type(kind)) and cast("ComputedKind", kind).is_computed(node)
+
     async def _attempt(self, step: Step) -> Json:
         step.journal.check_budget()
-        step.journal.record(StepStarted, step.id, step.attempt)
+        if step.journal.durable and self.is_computed(step.node):
+            step.journal.defer(StepStarted, step.id, step.attempt)
+        else:
+            step.journal.record(StepStarted, step.id, step.attempt)
         if step.node.effect:
             # The start must be on disk before the effect happens: after a crash it is the only trace of the effect.
             await step.journal.flush()
+            await step.journal.still_ours()
         try:
             return await self.kinds[step.node.kind].run(step)
         except (AnswerableError, Suspended):

@@ -14,10 +14,10 @@ same outcome, and so does a run that is continued after a crash.
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from answerable.core.errors import AnswerableError
 from answerable.core.ids import NodeId
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.engine.conditions import holds, is_empty
 from answerable.engine.graph import Graph, Node

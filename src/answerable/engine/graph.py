@@ -54,8 +54,18 @@ class Condition(Frozen):
     value: Json = None
 
     def __str__(self) -> str:
-        place = ".".join([self.input, *map(str, self.path)])
+        place = ".".join([self.input, *map(str, _as_written(self.path))])
         return f"{place} {self.op}" if self.op in ("empty", "not_empty") else f"{place} {self.op} {self.value!r}"
+
+
+def _as_written(path: Path) -> Path:
+    """People write `orders.row_count` and `orders.rows.0`; the output of a step has its table under `frame`."""
+    match path:
+        case ("frame", "sample", *rest):
+            return ("rows", *rest)
+        case ("frame", *rest):
+            return tuple(rest)
+    return path
 
 
 class Node(Frozen):

@@ -63,7 +63,7 @@ class RequestedGuards:
         self._guards = guards
 
     def __call__(self, node: Node, call: Call) -> Call:
-        if self.FIELDS.isdisjoint(node.model_fields_set):
+        if self.FIELDS.isdisjoint(node.__pydantic_fields_set__):
             return call
         for guard in self._guards:
             call = guard(node, call)

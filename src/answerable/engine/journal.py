@@ -9,7 +9,6 @@ process has taken over (`LeaseLostError`). Streamed text is recorded in segments
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Concatenate, Literal, ParamSpec, TypeAlias
 
 from answerable.core.clock import Clock
@@ -19,6 +18,7 @@ from answerable.core.events import (
     ApprovalDecided,
     ApprovalRequested,
     Event,
+    RunFinished,
     RunStarted,
     StepFailed,
     StepFinished,
@@ -28,6 +28,7 @@ from answerable.core.events import (
     StepStarted,
 )
 from answerable.core.ids import NodeId, RunId
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.engine.budget import RunBudget, active_seconds
 from answerable.engine.segments import TEXT_CHANNEL, OpenSegments, is_text
@@ -43,6 +44,8 @@ P = ParamSpec("P")
 SEGMENT_SECONDS = 1.0
 """Streamed text waits this long to be stored. A killed process loses at most so much text, and followers in other
 processes see text so much later."""
+DEFERRED_SECONDS = 0.05
+"""Events that can wait are stored with the next that cannot, or after this long."""
 _log = logging.getLogger("answerable.engine")
 
 
@@ -98,6 +101,7 @@ class Journal:
         self._run = context.run
         self._events = events
         self._take = self.show if events is None else self._enqueue
+        self._defer: Callable[[Event], None] = self.show if events is None else self._enqueue_deferred
         # Events get wall-clock times that never go back: the monotonic clock, shifted once to the time of day.
         self._now = clock.monotonic
         # Nor before what another process recorded: its clock may have been ahead, or this one was set back.
@@ -105,6 +109,9 @@ class Journal:
         self._seq = self._stored = past[-1].seq if past else 0
         self._buffer: list[tuple[Event, Listener | None]] = []
         self._commit_task: asyncio.Task[None] | None = None
+        self.urgent = False
+        """Whether an event waits that somebody waits for."""
+        self._deferred_timer: asyncio.TimerHandle | None = None
         self._segments = OpenSegments()
         self._segment_timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -121,7 +128,7 @@ class Journal:
 
     def record(self, kind: Callable[Concatenate[RunId, int, float, P], Event], *a: P.args, **named: P.kwargs) -> None:
         if not self._closed:
-            if self._segments:
+            if self._segments.texts:
                 self._store_segments()  # first, so that stored events keep the order in which they happened
             self._seq += 1
             self._take(kind(self._run, self._seq, self._epoch + self._now(), *a, **named), None)
@@ -136,10 +143,36 @@ class Journal:
         """Records an event, and calls `then` when the event is stored and the listeners have got it."""
 
         if not self._closed:
-            if self._segments:
+            if self._segments.texts:
                 self._store_segments()
             self._seq += 1
             self._take(kind(self._run, self._seq, self._epoch + self._now(), *a, **named), then)
+
+    def defer(self, kind: Callable[Concatenate[RunId, int, float, P], Event], *a: P.args, **named: P.kwargs) -> None:
+        """Records an event that may be stored a little later, together with others."""
+        if not self._closed:
+            self._defer(self._numbered(kind, *a, **named))
+
+    def defer_and(
+        self,
+        then: Listener,
+        kind: Callable[Concatenate[RunId, int, float, P], Event],
+        *a: P.args,
+        **named: P.kwargs,
+    ) -> None:
+        """Records an event like `defer`, and calls `then` at once: for what comes out the same if the event is lost."""
+        if not self._closed:
+            event = self._numbered(kind, *a, **named)
+            self._defer(event)
+            then(event)
+
+    def _numbered(
+        self, kind: Callable[Concatenate[RunId, int, float, P], Event], *a: P.args, **named: P.kwargs
+    ) -> Event:
+        if self._segments.texts:
+            self._store_segments()
+        self._seq += 1
+        return kind(self._run, self._seq, self._epoch + self._now(), *a, **named)
 
     def output(self, node: NodeId, channel: str, data: Json) -> None:
         """Records output of a step before its end. A piece of streamed text is shown at once and stored later."""
@@ -170,17 +203,32 @@ class Journal:
 
     def _enqueue(self, event: Event, then: Listener | None) -> None:
         self._buffer.append((event, then))
+        self.urgent = True
         if self._commit_task is None:
             self._commit_soon()
 
+    def _enqueue_deferred(self, event: Event) -> None:
+        self._buffer.append((event, None))
+        if self._commit_task is None and self._deferred_timer is None:
+            self._commit_later()
+
+    def _commit_later(self) -> None:
+        def due() -> None:
+            self._deferred_timer = None
+            if self._buffer and self._commit_task is None:
+                self._commit_soon()
+
+        self._deferred_timer = asyncio.get_running_loop().call_later(DEFERRED_SECONDS, due)
+
     def _commit_soon(self) -> asyncio.Task[None]:
+        self._cancel_deferred()
         # A new task runs after all callbacks that are already scheduled, so the commit also gets their events.
         self._commit_task = asyncio.get_running_loop().create_task(self._commit())
         return self._commit_task
 
     async def flush(self) -> None:
         """Returns when all events recorded so far are stored. Raises the failure if they cannot be stored."""
-        if self._segments:
+        if self._segments.texts:
             self._store_segments()
         last = self._seq
         while self.durable and self._stored < last and self._failure is None:
@@ -192,9 +240,15 @@ class Journal:
         if self._failure is not None:
             raise self._failure
 
+    async def still_ours(self) -> None:
+        """Raises if another process may carry the run out. Awaited right before something outside is changed.
+        Storing the start of an effect may have taken long, and this process may have stood still since."""
+        if self._events is not None:
+            await self._events.still_ours(self.lease)
+
     async def close(self) -> None:
         """Stores all recorded events, and ignores later ones."""
-        if self._segments:
+        if self._segments.texts:
             self._store_segments()
         self._closed = True
         await self.flush()
@@ -203,8 +257,12 @@ class Journal:
         self, kind: Callable[Concatenate[RunId, int, float, P], Event], *a: P.args, **named: P.kwargs
     ) -> None:
         """Stores the last event of the run, and in the same commit what `end_of` makes of it."""
+        if self._segments.texts:
+            self._store_segments()
         # Closed before the first wait, so that nothing can be recorded behind the last event.
-        await self.close()
+        self._closed = True
+        if kind is not RunFinished:  # what is said of a run that failed is made of its stored events
+            await self.flush()
         self._seq += 1
         last = kind(self._run, self._seq, self._epoch + self._now(), *a, **named)
         self._end = await self.end_of(last) if self.end_of is not None and self.durable else None
@@ -213,7 +271,7 @@ class Journal:
 
     async def _commit(self) -> None:
         assert self._events is not None
-        batch, self._buffer = self._buffer, []
+        batch, self._buffer, self.urgent = self._buffer, [], False
         try:
             await self._events.append([event for event, _ in batch], self.lease, self._end)
             self._stored = batch[-1][0].seq
@@ -223,8 +281,15 @@ class Journal:
                 self.show(event, then)
         except (Exception, asyncio.CancelledError) as error:  # any error of a store: the run must not wait for ever
             self._fail(error)
-        if self._buffer and self._commit_task is None:
+        if self._buffer and self._commit_task is None and self.urgent:
             self._commit_soon()
+        elif self._buffer and self._commit_task is None and self._deferred_timer is None:
+            self._commit_later()
+
+    def _cancel_deferred(self) -> None:
+        if self._deferred_timer is not None:
+            self._deferred_timer.cancel()
+            self._deferred_timer = None
 
     def show(self, event: Event, then: Listener | None = None) -> None:
         """Gives a stored event to the listeners."""
@@ -242,6 +307,7 @@ class Journal:
         self._closed = True
         self._buffer.clear()
         self._segments.take()
+        self._cancel_deferred()
         if self._segment_timer is not None:
             self._segment_timer.cancel()
         self.on_failure(self._failure)

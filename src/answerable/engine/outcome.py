@@ -1,11 +1,12 @@
 """The outcome of a run, from its live state or from its stored events. Both give the same outcome."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from answerable.core.errors import AnswerableError, RefusedError, restored
 from answerable.core.events import Event, RunCancelled, RunFailed, RunFinished, StepFailed, StepFinished, StepSkipped
 from answerable.core.ids import NodeId, RunId
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.engine.frontier import Frontier
 from answerable.store.base import RunStatus

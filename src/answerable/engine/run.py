@@ -35,7 +35,8 @@ __all__ = ["Engine", "Listener", "LiveRun", "Outcome"]
 
 
 class Engine:
-    """Without `events` a run lives in memory only. Guards are applied from the first, innermost, to the last."""
+    """Runs graphs. Without `events` a run lives in memory only. Guards are applied from the first, innermost, to the
+    last."""
 
     def __init__(
         self,
@@ -115,13 +116,15 @@ class Engine:
         if outcome_of(past) is None:
             await self._journal(live, past).conclude(RunFailed, *_reason(error), None)
 
-    async def go_on(self, live: LiveRun) -> Outcome:
-        past = await self._past(live.context)
+    async def go_on(self, live: LiveRun, past: Sequence[Event] | None = None) -> Outcome:
+        """`past`: its stored events, if they are known."""
+        past = past or await self._past(live.context)
         ended = outcome_of(past)
         if ended is not None:  # another process may have ended it meanwhile
             return ended
         journal = self._journal(live, past)
-        journal.record(RunResumed)
+        # A run that was only queued: the claim has shown whose it is, and this is stored with its first steps.
+        (journal.defer if len(past) == 1 else journal.record)(RunResumed)
         return await self._carry_out(live, _graph(past[0]), journal)
 
     async def decide(
@@ -178,8 +181,8 @@ class Engine:
             live.set_out()
             # The start of the run is stored before its first step. Of two processes that start or continue the same
             # run, only the one whose lease is valid gets past this line.
-            await journal.flush()
-            # Only from here on: the flush above raises its own failure, and the walk has not begun.
+            await (journal.flush() if journal.urgent else journal.still_ours())
+            # Only from here on: the line above raises its own failure, and the walk has not begun.
             journal.on_failure = walk.give_up
             async with self._turns.turn(live.place):
                 frontier = await walk.to_end()

@@ -8,11 +8,12 @@ One event for each piece would make a journal of mostly single words: large on d
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from answerable.core.events import Event, StepOutput
 from answerable.core.ids import NodeId
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 
 TEXT_CHANNEL = "token"
@@ -41,23 +42,21 @@ class OpenSegments:
     """Pieces that are not recorded yet."""
 
     def __init__(self) -> None:
-        self._texts: dict[Label, list[str]] = {}
+        self.texts: dict[Label, list[str]] = {}
+        """Read for every event of a run, so without a call."""
         self._size = 0
-
-    def __bool__(self) -> bool:
-        return bool(self._texts)
 
     def add(self, piece: StepOutput) -> bool:
         """Adds a piece. Returns whether the segments are large enough to be stored at once."""
         text = piece.data["text"]
-        self._texts.setdefault(label_of(piece), []).append(text)
+        self.texts.setdefault(label_of(piece), []).append(text)
         self._size += len(text)
         return self._size >= LARGEST
 
     def take(self) -> list[tuple[NodeId, dict[str, Any]]]:
         """Removes all segments, and returns the node and data of each."""
 
-        taken, self._texts, self._size = self._texts, {}, 0
+        taken, self.texts, self._size = self.texts, {}, 0
         return [
             (node, {**dict(beside), "text": "".join(texts), "pieces": len(texts)})
             for (node, beside), texts in taken.items()

@@ -6,13 +6,13 @@ template cannot run for long, and reaches only the names that it is given.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import orjson
 
 from answerable.core.errors import LimitError, UserError
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.engine.graph import Filling, Path
 
@@ -43,6 +43,13 @@ def reference(text: str) -> Reference:
         )
     name, fields = match.groups()
     return Reference(name, tuple(int(part) if part.isdigit() else part for part in fields.split(".")[1:]))
+
+
+@lru_cache(maxsize=1_024)
+def reference_alone(template: str) -> Reference | None:
+    """The reference that is all of a text, which then keeps its type: a list stays a list."""
+    whole = _MARK.fullmatch(template.strip())
+    return reference(whole[1]) if whole is not None and "{{" not in whole[1] else None
 
 
 def references(template: Json) -> Iterator[Reference]:
@@ -97,11 +104,8 @@ def resolved(wanted: Reference, scope: Mapping[str, Json]) -> Json:
 
 def _value(template: Json, scope: Mapping[str, Json]) -> Json:
     if isinstance(template, str):
-        whole = _MARK.fullmatch(template.strip())
-        # One reference alone keeps its type: a list stays a list.
-        if whole is not None and "{{" not in whole[1]:
-            return resolved(reference(whole[1]), scope)
-        return filled(template, "text", scope)
+        alone = reference_alone(template)
+        return filled(template, "text", scope) if alone is None else resolved(alone, scope)
     if isinstance(template, Mapping):
         return {key: _value(each, scope) for key, each in template.items()}
     if isinstance(template, list | tuple):
@@ -121,8 +125,11 @@ def _sql_literal(value: Json) -> str:
         return "NULL"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, int | float):
+    if isinstance(value, int):
         return repr(value)
+    if isinstance(value, float):
+        # Without an exponent it would be a decimal with as many digits, which overflow when they are multiplied.
+        return repr(value) if "e" in repr(value) else f"{value!r}e0"
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, list) and value and not any(isinstance(each, list | dict) for each in value):

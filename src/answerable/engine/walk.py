@@ -103,7 +103,8 @@ class Walk:
             return
 
         event = frontier.happened.get(node.on) if node.on else None
-        step = Step(node, frontier.inputs(node), journal, self, id, event, past, frontier.missing(node))
+        inputs = frontier.inputs(node) if node.after else {}
+        step = Step(node, inputs, journal, self, id, event, past, frontier.missing(node) if inputs else None)
         self._tasks[node.id] = self._loop.create_task(self._run(step))
 
     def _is_due(self, past: Past) -> bool:
@@ -129,7 +130,9 @@ class Walk:
             journal.record_then(self._advance, StepFailed, step.id, *reason, step.attempt, took)
         else:
             took = (clock.monotonic() - began) * 1000
-            journal.record_then(self._advance, StepFinished, step.id, output, step.attempt, took, step.partial)
+            computed = journal.durable and self._dependencies.is_computed(step.node)
+            end = journal.defer_and if computed else journal.record_then
+            end(self._advance, StepFinished, step.id, output, step.attempt, took, step.partial)
 
     async def nested(self, step: Step, graph: Graph) -> Outcome:
         """Runs a graph inside a step. If one of its nodes waits for a person, the step waits too."""

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from statistics import fmean, median, quantiles
 
 from answerable.core.values import Frozen
-from answerable.evals.score import Report, Scored, Spent
+from answerable.evals.score import Confidence, Report, Scored, Spent
 
 
 class MeasuredCase(Spent, Scored):
-    """A case, and what it took."""
+    """A case, what it took, and how sure its answer claims to be."""
+
+    confidence: Confidence | None = None
 
 
 class Latency(Frozen):
@@ -30,6 +32,9 @@ class MeasuredReport(Report):
     cost_usd: float | None
     """None if the price of the model is unknown."""
     latency: Latency
+    sure: int
+    """Answers that are called high."""
+    sure_and_right: int
     results: tuple[MeasuredCase, ...]
 
 
@@ -47,12 +52,14 @@ def measured(report: Report, model: str, mode: str, left: int) -> MeasuredReport
         output_tokens=sum(each.output_tokens for each in results),
         cost_usd=round(sum(known), 6) if len(known) == len(costs) else None,  # a partial sum would look too cheap
         latency=_latency([each.seconds for each in results]),
+        sure=sum(each.confidence == "high" for each in results),
+        sure_and_right=sum(each.confidence == "high" and each.outcome == "correct" for each in results),
         results=results,
     )
 
 
 def measured_case(scored: Scored) -> MeasuredCase:
-    return MeasuredCase(**scored.model_dump(), **scored.spent.model_dump())
+    return MeasuredCase(**scored.model_dump(), **scored.spent.model_dump(), confidence=scored.confidence)
 
 
 def _latency(seconds: Sequence[float]) -> Latency:

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias
 from answerable.core.errors import AnswerableError, UserError
 from answerable.evals.cases import Case
 from answerable.evals.compare import Rows, holds_rows, same_rows
-from answerable.evals.score import Outcome, Report, Scored, Spent, report
+from answerable.evals.score import Confidence, Outcome, Report, Scored, Spent, report
 
 CONCURRENCY = 2
 """The default number of cases that are asked at the same time."""
@@ -31,6 +31,8 @@ class Attempt:
     """Why there is no answer, after a failure."""
     thread: str | None = None
     """The conversation in which a follow-up can be asked."""
+    confidence: Confidence | None = None
+    """How sure an answer claims to be."""
     spent: Spent = NO_COST
     """The cost of models. The eval measures the time itself."""
     offered: AsyncIterator[Rows] | None = None
@@ -130,6 +132,7 @@ async def _scored(case: Case, attempt: Attempt, answerer: Answerer, loose: bool)
             unanswerable=case.unanswerable,
             code=attempt.code,
             reason=attempt.reason,
+            confidence=attempt.confidence,
             spent=attempt.spent,
         )
 

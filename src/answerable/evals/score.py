@@ -10,6 +10,9 @@ from answerable.core.values import Frozen
 Outcome = Literal["correct", "wrong", "asked", "declined", "failed"]
 
 
+Confidence = Literal["high", "medium", "low"]
+
+
 class Spent(Frozen):
     """What a case took."""
 
@@ -35,6 +38,8 @@ class Scored(Frozen):
     """The program that ran, or the code of the error after a failure."""
     reason: str | None = None
     """The sentence of the error after a failure."""
+    confidence: Confidence | None = Field(default=None, exclude=True)
+    """How sure the answer claims to be. Only `evals/measured.py` reports it."""
     spent: Spent = Field(default=Spent(), exclude=True)
     """Time and cost. Only `evals/measured.py` reports them, so they are excluded from JSON here."""
 

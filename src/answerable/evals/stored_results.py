@@ -47,4 +47,5 @@ class StoredResults:
 
 def _scored(stored: _Line) -> Scored:
     spent = Spent(**stored.model_dump(include=set(Spent.model_fields)))
-    return Scored(**stored.model_dump(include={"id", "outcome", "offered", "code", "reason"}), spent=spent)
+    fields = {"id", "outcome", "offered", "unanswerable", "code", "reason", "confidence"}
+    return Scored(**stored.model_dump(include=fields), spent=spent)

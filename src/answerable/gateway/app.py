@@ -27,6 +27,7 @@ from answerable.gateway.routes import (
     graphs,
     identity,
     keys,
+    models,
     okta,
     plans,
     providers,
@@ -70,6 +71,7 @@ ROUTES = (
     setup,
     identity,
     keys,
+    models,
     providers,
     scim,
     rules,
@@ -91,10 +93,10 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = (), token: st
         middleware=middleware_stack(settings, metrics, allow_hosts=allow_hosts, token=token),
     )
     handle_problems(app)
+    app.include_router(_root(metrics))  # first, because each request is held against one route after the other
     for part in ROUTES:
         app.include_router(part.router)
     app.state.api_routes = [route for part in ROUTES for route in part.router.routes if isinstance(route, APIRoute)]
-    app.include_router(_root(metrics))
     # After the routes of the API, so that no address of the page can hide one of them.
     serve_page(app)
     _describe_problems(app)

@@ -55,7 +55,7 @@ class BoundedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """To what is no HTTP, so that no route and no middleware ever sees it."""
+        """Replies to bytes that are no HTTP, so that no route and no middleware ever sees them."""
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.close()  # the reply has begun, or is complete
             return

@@ -78,7 +78,8 @@ def problem_response(
 
 
 def defect_response(request: Request) -> JSONResponse:
-    """For whatever else is our fault. The log holds the trace; the client gets the id to ask for it by."""
+    """The reply for an unexpected error, which is our fault. The log holds the trace; the client gets the id to ask for
+    it by."""
     return problem_response(500, "internal", "Something went wrong that should not.", None, request)
 
 

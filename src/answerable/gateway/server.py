@@ -45,7 +45,8 @@ class _Server(uvicorn.Server):
             await self._print_setup_link(sockets[0])
 
     async def _print_setup_link(self, listening: socket.socket) -> None:
-        """For the first administrator. The token is in the fragment, which browsers do not send, so no log holds it."""
+        """Prints the link for the first administrator. The token is in the fragment, which browsers do not send, so no
+        log holds it."""
         service: Service = self._app.state.service
         if not service.access.is_on_for(HOME_TENANT):
             return

@@ -23,7 +23,7 @@ from answerable.engine.steps.understand import Mode
 from answerable.engine.steps.wait import LONGEST as LONGEST_WAIT
 from answerable.models.config import Role
 
-MOST_NODES = 1_000
+MOST_NODES = 2_000
 """In one graph, the nodes of all bodies together."""
 NAME = r"[a-z0-9][a-z0-9_-]{0,63}"
 STORED = rf"^{NAME}(@[1-9][0-9]{{0,8}})?$"

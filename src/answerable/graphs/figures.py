@@ -22,7 +22,7 @@ class NodeFigures(Frozen):
 
 
 def node_figures(journals: Iterable[Sequence[Event]]) -> dict[str, NodeFigures]:
-    """By node, in the order in which nodes first appear."""
+    """The figures of each node, in the order in which nodes first appear."""
     runs: dict[str, list[NodeRun]] = {}
     calls: dict[str, list[dict[str, float]]] = {}
     for events in journals:

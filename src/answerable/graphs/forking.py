@@ -16,10 +16,10 @@ from answerable.graphs.compiling import ANSWER
 
 
 def forked(
-    graph: Graph, ended: Mapping[NodeId, Json], start: Collection[str], edited: Mapping[str, Json], given: Json
+    graph: Graph, ended: Mapping[NodeId, Json], start: Collection[str], edited: Mapping[str, Json], input: Json
 ) -> Graph:
     """The graph of the new run. `ended`: the outputs of the nodes that have finished; `start`: nodes that run again;
-    `edited`: outputs to go on with instead; `given`: the input of the new run. All nodes after one that runs again or
+    `edited`: outputs to go on with instead; `input`: the input of the new run. All nodes after one that runs again or
     has another output run again too."""
     for id in (*start, *edited):
         if id not in graph.by_id or id in (INPUT, ANSWER):
@@ -35,7 +35,7 @@ def forked(
 
     def node_of(node: Node) -> Node:
         if node.id == INPUT:
-            return _giving(node.id, given)
+            return _giving(node.id, input)
         if node.id in edited:
             return _giving(node.id, edited[node.id])
         taken_over = node.id in ended and node.id not in again and node.id != ANSWER

@@ -13,9 +13,9 @@ LARGEST = 1_000_000
 """Bytes of an input as JSON. The input is part of the run's journal; bulk belongs into a source."""
 
 
-def checked_input(schema: Schema, given: Mapping[str, Json]) -> Json:
+def checked_input(schema: Schema, values: Mapping[str, Json]) -> Json:
     """The input of a run. Raises a `UserError` that names the field."""
-    filled = with_defaults(schema, given)
+    filled = with_defaults(schema, values)
     if len(orjson.dumps(filled)) > LARGEST:
         raise UserError(
             f"The input is larger than {LARGEST:,} bytes.", code="input_too_large", hint="Put the data into a source."
@@ -50,9 +50,9 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
     return {name: each for name, each in properties.items() if isinstance(each, dict)}
 
 
-def with_defaults(schema: Schema, given: Mapping[str, Json]) -> dict[str, Json]:
+def with_defaults(schema: Schema, values: Mapping[str, Json]) -> dict[str, Json]:
     defaults = {name: each["default"] for name, each in _properties(schema).items() if "default" in each}
-    return {**defaults, **given}
+    return {**defaults, **values}
 
 
 def _known(schema: Schema) -> str | None:

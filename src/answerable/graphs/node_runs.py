@@ -34,7 +34,7 @@ class NodeRun(Frozen):
 
 
 def node_runs(events: Iterable[Event]) -> dict[str, NodeRun]:
-    """By id, in the order of the graph. Nodes inside of other nodes are part of these."""
+    """What became of each node, by id, in the order of the graph. Nodes inside other nodes are part of these."""
     nodes: dict[str, NodeRun] = {}
     for event in events:
         if isinstance(event, RunStarted):

@@ -1,5 +1,7 @@
 """Reads a drawn graph from YAML or JSON. Every mistake is named with its line and column."""
 
+from functools import lru_cache
+
 from pydantic import ValidationError
 
 from answerable.core.errors import GraphError
@@ -13,7 +15,9 @@ _KIND_NAMES = tuple(str(kind.model_fields["kind"].annotation.__args__[0]) for ki
 _UNION_TAGS = frozenset(("union_tag_invalid", "union_tag_not_found"))
 
 
+@lru_cache(maxsize=64)
 def read_graph(text: str, origin: str) -> tuple[GraphDefinition, Marks]:
+    """What was read is remembered: a stored graph is read for each of its runs."""
     document, marks = read(text, origin, RULES)
     # Before anything is made of them: the types of 10,000 nodes take seconds to check.
     if _count(document) > MOST_NODES:

@@ -26,7 +26,7 @@ class ReadyGraph(Frozen):
 
 @cache
 def ready_graphs() -> Sequence[ReadyGraph]:
-    """By name."""
+    """The ready-made graphs, by name."""
     return tuple(_read(path) for path in sorted(FOLDER.glob(f"*{_ENDING}")))
 
 

@@ -3,9 +3,12 @@
 Only what is certain is refused: a schema that says nothing about a field allows it.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
+from answerable.core.json_schema import SchemaProblem, check_schema
 from answerable.core.values import Json
+from answerable.core.yaml_text import FieldPath, Marks
 from answerable.engine.graph import Path
 
 Schema = dict[str, Any]
@@ -86,3 +89,11 @@ def _inside(schema: Schema, key: str | int) -> Schema:
     if schema.get("additionalProperties"):
         return ANYTHING
     raise NoSuchField(f"it has no field `{key}`; there are {', '.join(properties)}")
+
+
+def check_written(schema: Mapping[str, Any], place: FieldPath, marks: Marks) -> None:
+    """Refuses a schema that somebody wrote and that is none."""
+    try:
+        check_schema(schema)
+    except SchemaProblem as problem:
+        raise marks.error((*place, *problem.path), f"this is no JSON Schema: {problem.message}") from problem

@@ -68,5 +68,5 @@ class Passwords:
 
 
 def _normal(password: str) -> str:
-    """The same text whatever keyboard composed its accents."""
+    """The text in one normal form, whichever keyboard composed its accents."""
     return unicodedata.normalize("NFKC", password)

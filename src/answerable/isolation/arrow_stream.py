@@ -9,14 +9,15 @@ room. A table can therefore not be much larger than its bytes.
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from answerable.core.records import dataclass
 
 _MOST_COLUMNS = 10_000
 """Those inside of others are counted too."""
 _MOST_BATCHES = 1_000
 _DEEPEST = 16
-_LONGEST_NAME = 1_000
+LONGEST_NAME = 1_000
 _ALIGNED = 8
 _CONTINUED = -1
 _SCHEMA, _BATCH = 1, 3
@@ -30,7 +31,7 @@ Buffer: TypeAlias = memoryview
 
 
 class Forged(ValueError):
-    """It is not such a stream, or not of the dialect."""
+    """The bytes are not an Arrow stream, or use a part of the format that this module does not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class ArrowColumn:
 
 @dataclass(frozen=True, slots=True)
 class ArrowValues:
-    """Those of one column in one batch."""
+    """The values of one column in one batch."""
 
     length: int
     nulls_said: int
@@ -148,9 +149,12 @@ class _Described:
 
     def text(self, field: int) -> str:
         start, length = self._vector(field)
-        if length > _LONGEST_NAME:
+        if length > LONGEST_NAME:
             raise Forged("a name is too long")
-        return bytes(_part(self._data, start, length)).decode()
+        text = bytes(_part(self._data, start, length)).decode()
+        if "\x00" in text:  # libraries written in C would read it up to there
+            raise Forged("a name holds a zero byte")
+        return text
 
     def table(self, field: int) -> "_Described":
         place = self._place(field)

@@ -73,7 +73,7 @@ _NO_MEMORY = instruction(seccomp.RETURN, seccomp.REFUSE | errno.ENOMEM)
 
 
 def restrict_to_computing(*, own_files: bool, programs: bool = False, libraries: bool = True) -> None:
-    """For this process and every thread that it has or makes. `own_files`: those of the host are not in sight.
+    """Restricts this process and every thread that it has or makes. `own_files`: those of the host are not in sight.
     `programs`: it may become another program, in the same process; which ones, Landlock must say. `libraries`: it may
     load more of them; without, nothing that is mapped from now on can be executed."""
     more = (_ALLOWED_ON_OWN_FILES if own_files else "") + (_BECOME_ANOTHER if programs else "")

@@ -21,7 +21,7 @@ _LOOKS, _LOOK_SECONDS = 500, 0.01
 
 
 class Group:
-    """For one process at a time. It outlives the process and serves the next one."""
+    """A control group for one process at a time. It outlives the process and serves the next one."""
 
     def __init__(self, folder: Path, version: int) -> None:
         self._folder = folder
@@ -166,7 +166,8 @@ def own_group() -> Path | None:
 
 
 def _existing(mount: Path, path: str) -> Path | None:
-    """In a container the path may be that of the host, and the folder the mount itself."""
+    """The folder of the group that exists. In a container the path may be that of the host, and the folder the mount
+    itself."""
     folder = mount / path.lstrip("/")
     return next((found for found in (folder, mount) if os.access(found / "cgroup.procs", os.W_OK)), None)
 

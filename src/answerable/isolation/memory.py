@@ -51,7 +51,7 @@ class MemoryBounds:
 
 
 class MemoryPlace:
-    """For one process and its descendants."""
+    """The bound on the memory of one process and its descendants."""
 
     def __init__(self, groups: Groups | None) -> None:
         self._groups = groups

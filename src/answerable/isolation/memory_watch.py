@@ -27,7 +27,7 @@ class MemoryWatch:
         self._thread: threading.Thread | None = None
 
     def watch(self, pid: int, limit: int, scratch: int | None = None) -> "Watched":
-        """From now on `pid` and its descendants may hold `limit` bytes. `scratch`: a descriptor of a folder in memory
+        """Allows `pid` and its descendants `limit` bytes from now on. `scratch`: a descriptor of a folder in memory
         that only they write to. Raises `ProcessLookupError` if there is no such process."""
         watched = Watched(self, pid, limit, scratch)
         with self._changed:
@@ -87,7 +87,7 @@ class Watched:
                 os.kill(pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """It is no longer looked at."""
+        """Stops watching the memory of the process."""
         self._watch.forget(self)
         with self._lock:
             if self._process >= 0:

@@ -76,7 +76,7 @@ _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
 
 def become_nobody() -> None:
-    """For a process of root: its ids in the whole system, for good."""
+    """Gives up the ids of root in the whole system, for good."""
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)

@@ -31,7 +31,8 @@ def own_folder(parent: Path | None = None) -> Path:
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """For temporary files, in the folder of this process. It is removed with its content at the end of the block."""
+    """A folder for temporary files, in the folder of this process. It is removed with its content at the end of the
+    block."""
     with tempfile.TemporaryDirectory(dir=own_folder()) as folder:
         yield Path(folder)
 

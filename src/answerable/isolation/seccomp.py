@@ -82,7 +82,8 @@ def restrict(*, network: bool) -> None:
 
 
 def install(code: bytes, *, every_thread: bool = False) -> None:
-    """For this thread and those that it starts, or also for all that the process has already."""
+    """Installs the filter for this thread and those that it starts, or also for all threads that the process has
+    already."""
     program = _Program(len(code) // 8, code)
     if not every_thread:
         prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(program))

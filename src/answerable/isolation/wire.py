@@ -93,7 +93,7 @@ def _start(connection: socket.socket, most: int) -> tuple[bytes, list[int]]:
 
 
 def exactly(connection: socket.socket, size: int) -> bytes | None:
-    """So many bytes; None if the other side is gone before."""
+    """Reads this number of bytes. Returns None if the other side closes the connection before."""
     parts = bytearray()
     while len(parts) < size:
         part = connection.recv(min(size - len(parts), 1 << 20))

@@ -96,7 +96,7 @@ class WorkerProcess:
 
 
 def _started(module: str, descriptor: int, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    """With nothing of our environment, and no terminal whose keys could reach it."""
+    """Starts a worker with nothing of our environment, and no terminal whose keys could reach it."""
     return subprocess.Popen(  # noqa: S603 - a fixed command
         [sys.executable, "-I", "-m", module, str(descriptor), str(os.getpid())],
         pass_fds=[descriptor],

@@ -35,7 +35,7 @@ class Budget:
         self._clock = clock
 
     def accounts(self, context: RunContext) -> Sequence[AccountLimit]:
-        """Those that have a limit."""
+        """The accounts that have a limit."""
         tenant, user = context.principal.tenant, context.principal.user
         day = self._clock.now().strftime("%Y-%m-%d")
         limits = self._limits

@@ -1,10 +1,11 @@
 """A report of each call of a model: who, how much, how long, how it went. Never what was said, nor any key."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TypeAlias
 
 from answerable.core.ids import RunId
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.models.config import Role
 

@@ -38,8 +38,17 @@ UNPAID = frozenset(
 )
 """The provider refused or never got the request: nothing was used."""
 _STAYS = frozenset(("budget_exhausted", "budget_reserved", REFUSED))
-_LONGEST = 300
-_ADDRESS = re.compile(r"\(?\bhttps?://\S+|\bpydantic[\w.-]*", re.IGNORECASE)
+_LONGEST, _LONGEST_REFUSAL = 300, 1_000
+_POINTER = re.compile(
+    r"\b(?:please )?(?:see|visit|read|check|refer to|for more|learn more)\b[^.!?]*https?://\S+[^.!?]*[.!?]?",
+    re.IGNORECASE,
+)
+"""A sentence that sends the reader somewhere else."""
+_ADDRESS = re.compile(r"\bhttps?://\S+", re.IGNORECASE)
+_LIBRARY = re.compile(
+    r"\b(?:pydantic|httpx|httpcore|aiohttp|urllib3|litellm|langchain)[\w.-]*:?|\b(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b:?"
+)
+_EMPTY_BRACKETS = re.compile(r"[(\[][\s,;:.-]*[)\]]")
 
 
 def is_foreign(error: BaseException) -> bool:
@@ -73,7 +82,7 @@ def typed(error: BaseException, target: Target, *, begun: bool = False) -> Answe
 
 def refused(name: str, said: str = "") -> RefusedError:
     """`said`: the model's own words, which tell the user why."""
-    reason = f": {_plain(said)}" if said.strip() else "."
+    reason = f": {_shortened(said, _LONGEST_REFUSAL)}" if said.strip() else "."
     return RefusedError(
         f"{name} declined to answer{reason}", code=REFUSED, hint="Ask in other words, or set another model."
     )
@@ -230,8 +239,14 @@ def _said(error: theirs.ModelAPIError) -> str:
 def _plain(text: str) -> str:
     """The words of a provider or its client without addresses and names of libraries, which say nothing to users, and
     not longer than people read."""
-    text = " ".join(_ADDRESS.sub("", text).split())
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    for pattern in (_LIBRARY, _POINTER, _ADDRESS, _EMPTY_BRACKETS):
+        text = pattern.sub("", text)
+    return _shortened(text, _LONGEST).strip(" -,;:") or "no reason is given."
+
+
+def _shortened(text: str, most: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[:most] + "…"
 
 
 def _without_key(text: str, target: Target) -> str:

@@ -23,10 +23,12 @@ from answerable.models import failures
 from answerable.models.budget import Budget
 from answerable.models.calls import Listener
 from answerable.models.config import ModelsConfig, Role
+from answerable.models.filtered_replies import FilteredReplies
 from answerable.models.guarded import Caller, CallPolicy, GuardedModel
 from answerable.models.names import Target, target_of
 from answerable.models.providers import model_for, new_client
 from answerable.models.redacted_prompts import RedactedPrompts
+from answerable.protection.content.content_filter import ContentFilter
 from answerable.protection.personal.redaction import Redaction
 from answerable.store.protocols.budgets import Budgets
 
@@ -46,9 +48,12 @@ class Models:
         random: Random | None = None,
         listeners: Sequence[Listener] = (),
         redaction: Redaction | None = None,
+        content: ContentFilter | None = None,
     ) -> None:
-        """`listeners` hear of every call; a single run can add its own. `redaction`: of personal data in prompts."""
+        """`listeners` hear of every call; a single run can add its own. `redaction`: of personal data in prompts.
+        `content`: what replies must pass."""
         self._redaction = redaction
+        self._content = content if content is not None and content.looks_at("replies") else None
         clock = clock or SystemClock()
         chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
         self.budget = Budget(budgets, config.budget, clock)
@@ -75,17 +80,21 @@ class Models:
         listeners = self._listeners if listener is None else (*self._listeners, listener)
         caller = Caller(role, context, listeners)
         guarded = [self._guarded(name, caller) for name in names]
-        return guarded[0] if len(guarded) == 1 else ChainModel(guarded)
+        # Outside of the chain: what one model may not say, another is not asked to say.
+        return self._filtered(guarded[0] if len(guarded) == 1 else ChainModel(guarded))
 
     def named(self, name: str, role: Role, context: RunContext, listener: Listener | None = None) -> Model:
         """One model by its name, without those that would take over."""
-        return self._guarded(name, Caller(role, context, () if listener is None else (listener,)))
+        return self._filtered(self._guarded(name, Caller(role, context, () if listener is None else (listener,))))
 
     async def close(self) -> None:
         for client in self._clients.values():
             await client.aclose()
         self._clients.clear()
         self._models.clear()
+
+    def _filtered(self, model: Model) -> Model:
+        return model if self._content is None else FilteredReplies(model, self._content)
 
     def _guarded(self, name: str, caller: Caller) -> GuardedModel:
         target, model = self._models.get(name) or self._built(name)

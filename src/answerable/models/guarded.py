@@ -53,7 +53,7 @@ class CallPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """On whose behalf a model is called."""
+    """The person and the run on whose behalf a model is called."""
 
     role: Role
     context: RunContext

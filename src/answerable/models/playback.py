@@ -17,6 +17,7 @@ from pydantic_ai.messages import ModelResponse
 from answerable.core.errors import UserError
 from answerable.core.values import Json
 from answerable.models.tape import Exchange
+from answerable.models.tokens import likely
 
 _PIECE = 24
 """Characters in a piece of a streamed text."""
@@ -79,7 +80,7 @@ class Playback:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
             length = int(head.partition("content-length:")[2].split("\r\n", 1)[0] or 0)
             request = json.loads(await reader.readexactly(length)) if length else {}
-            writer.write(_response(request, self._replies.popleft() if self._replies else None))
+            writer.write(_response(request, _counted(self._replies.popleft(), request) if self._replies else None))
             await writer.drain()
         finally:
             writer.close()
@@ -102,6 +103,15 @@ def _stale(message: str) -> UserError:
 def _shortened(lines: list[str]) -> str:
     more = [f"… and {len(lines) - _SHOWN} lines more"] if len(lines) > _SHOWN else []
     return "\n".join([*lines[:_SHOWN], *more])
+
+
+def _counted(exchange: Exchange, request: Json) -> Exchange:
+    """The exchange with its tokens; those of what is sent now, if none were recorded."""
+    if exchange.input_tokens:
+        return exchange
+    sent = likely(json.dumps([request.get("messages"), request.get("tools")], ensure_ascii=False))
+    replied = likely(json.dumps(_message(exchange), ensure_ascii=False))
+    return exchange.model_copy(update={"input_tokens": sent, "output_tokens": replied})
 
 
 def _response(request: Json, exchange: Exchange | None) -> bytes:

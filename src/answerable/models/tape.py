@@ -23,7 +23,7 @@ from answerable.models.config import Role
 from answerable.models.tokens import texts
 
 REDACTED = "[redacted]"
-_FENCE = re.compile(r"<(/?\w+)-[0-9a-f]{32}>")
+_FENCE = re.compile(r"<(/?\w+)-[\w-]{22}>")
 """A tag around content. Its random part is new in each message, so a tape leaves it out."""
 
 

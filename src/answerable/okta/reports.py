@@ -25,7 +25,7 @@ class Inputs(BaseModel):
     _today: date = PrivateAttr(default=date.max)
 
     def days_ago(self, days: int) -> str:
-        """As a literal of SQLite."""
+        """The time a number of days ago, as a literal of SQLite."""
         return _text(str(self._today - timedelta(days=days)))
 
 

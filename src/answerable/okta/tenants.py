@@ -3,10 +3,10 @@
 okta/NAME/tenant.json      the address, and the names of environment variables
 okta/NAME/okta.sqlite      the synced data, a source named NAME
 okta/NAME/semantic.yaml    what people call things in it
+okta/NAME/schedule.json    when it is synced by itself, if it is
 """
 
 import json
-import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from answerable.core.errors import NotFoundError, OperatorError, UserError
 from answerable.okta.sync.client import Credential, tenant_url
 from answerable.okta.sync.credentials import ApiToken, PrivateKey, from_environment
 from answerable.okta.sync.database import PUBLISHED
+from answerable.okta.tenant_names import TENANT_FILE
+from answerable.store.whole_files import whole_file
 
 TOKEN_VARIABLE = "OKTA_API_TOKEN"  # noqa: S105 - the name of a variable
 KEY_VARIABLE = "OKTA_PRIVATE_KEY"
@@ -34,16 +36,6 @@ class StoredTenant:
         return PrivateKey(self.client_id, secret, self.token_from)
 
 
-def tenant_folder(home: Path, name: str) -> Path:
-    if not re.fullmatch(r"\w[\w.-]{0,60}", name):
-        raise UserError(
-            f"{name!r} cannot be the name of a tenant.",
-            code="okta_name_invalid",
-            hint="Use letters, digits, dots, hyphens and underscores.",
-        )
-    return home / "okta" / name
-
-
 def database_of(folder: Path) -> Path:
     return folder / PUBLISHED
 
@@ -51,12 +43,12 @@ def database_of(folder: Path) -> Path:
 def stored_tenant(folder: Path) -> StoredTenant | None:
     """None if no tenant of that name was synced before."""
     try:
-        return StoredTenant(**json.loads((folder / "tenant.json").read_text("utf-8")))
+        return StoredTenant(**json.loads((folder / TENANT_FILE).read_text("utf-8")))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as error:
         raise OperatorError(
-            f"{folder / 'tenant.json'} cannot be read: {error}.",
+            f"{folder / TENANT_FILE} cannot be read: {error}.",
             code="okta_tenant_unreadable",
             hint="Remove the file, and name the address of the tenant once more.",
         ) from error
@@ -87,7 +79,9 @@ def remembered(folder: Path, url: str | None, token_from: str | None, client_id:
     variable = token_from or (known.token_from if known else KEY_VARIABLE if client else TOKEN_VARIABLE)
     tenant = StoredTenant(address, variable, client)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (folder / "tenant.json").write_text(json.dumps(asdict(tenant), indent=2) + "\n", "utf-8")
+    if tenant != known:
+        with whole_file(folder / TENANT_FILE) as partial:  # others may look at it meanwhile
+            partial.write_text(json.dumps(asdict(tenant), indent=2) + "\n", "utf-8")
     return tenant
 
 

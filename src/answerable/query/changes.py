@@ -103,7 +103,7 @@ def changed(plan: QueryPlan, changes: Sequence[Change], catalog: Catalog) -> Que
     """The plan with the changes made, in their order. Raises a `UserError` if a change does not fit the plan or the
     catalog."""
     for change in changes:
-        plan = _Editor(plan, catalog).made(change)
+        plan = _Editor(plan, catalog).applied(change)
     validate(plan, catalog)
     return plan
 
@@ -172,7 +172,7 @@ class _Editor:
         self.scope: Scope = scope_of(plan, catalog)
         self.rows: RowSource = rows_of(plan, self.scope)
 
-    def made(self, change: Change) -> QueryPlan:
+    def applied(self, change: Change) -> QueryPlan:
         match change:
             case SetMeasure():
                 return self._measured(change)

@@ -5,8 +5,7 @@ takes no plain text, so text that nobody checked cannot reach it. The one except
 evaluation (`query/sql/operator.py`), for which the operator vouches. `tests/query/test_checked.py` makes sure of both.
 """
 
-from dataclasses import dataclass
-
+from answerable.core.records import dataclass
 from answerable.core.values import Language
 
 

@@ -29,7 +29,7 @@ class RowNoun(Frozen):
 
 
 def result_headers(plan: QueryPlan, catalog: Catalog) -> dict[str, str]:
-    """By the names of the result columns. A column without a better head than its name is left out."""
+    """The heads by the names of the result columns. A column without a better head than its name is left out."""
     scope = scope_of(plan, catalog)
     naming = _Naming(plan, scope)
     found = [None if item.label else naming.head(item.expr) for item in selected(plan, scope)]

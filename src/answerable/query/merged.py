@@ -47,7 +47,8 @@ class Merged:
 
 
 def merged(catalogs: Mapping[str, Catalog]) -> Merged:
-    """By the name of each source. A declared relationship that leads nowhere is a `SemanticError`."""
+    """One catalog from those of several sources, by the name of each source. A declared relationship that leads nowhere
+    is a `SemanticError`."""
     return _Merging(catalogs).result()
 
 

@@ -64,7 +64,7 @@ class Nouns:
 
 
 def _noun(table: Table, *, numbered: bool) -> str:
-    """In the plural. What has none, such as "weather", "t1" and "assigned to", has rows. Without `numbered`,
+    """The noun in the plural. What has none, such as "weather", "t1" and "assigned to", has rows. Without `numbered`,
     digits at the end of a name are left out: the rows of `claims_2024` are claims."""
     noun = _called(table.label, table.name)
     noun = noun if numbered or table.label is not None else _NUMBERED.sub("", noun)

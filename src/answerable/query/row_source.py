@@ -1,10 +1,10 @@
 """What one row of a plan is: the table that it describes, and the joins that lead from there to the other tables."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from answerable.core.catalog import Catalog, Table
+from answerable.core.records import dataclass
 from answerable.query.plan import (
     Aggregate,
     And,

@@ -2,10 +2,10 @@
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table
 from answerable.core.errors import UserError, not_visible
+from answerable.core.records import dataclass
 from answerable.core.values import ColumnType
 from answerable.query.plan import (
     Aggregate,

@@ -9,14 +9,14 @@ from answerable.query.scope import Scope, scope_of, selected
 
 
 def result_units(plan: QueryPlan, catalog: Catalog) -> dict[str, str]:
-    """By the names of the result columns; one whose unit is not known is left out."""
+    """The units by the names of the result columns. A column of unknown unit is left out."""
     scope = scope_of(plan, catalog)
     units = (_unit(item.expr, scope) for item in selected(plan, scope))
     return {label: unit for label, unit in zip(labels_in(plan, scope), units, strict=True) if unit is not None}
 
 
 def result_quantities(plan: QueryPlan, catalog: Catalog) -> dict[str, Quantity]:
-    """By the names of the result columns; one of which nothing is known is left out."""
+    """The quantities by the names of the result columns. A column of unknown quantity is left out."""
     scope = scope_of(plan, catalog)
     found = (quantity_of(item.expr, scope) for item in selected(plan, scope))
     return {label: one for label, one in zip(labels_in(plan, scope), found, strict=True) if one is not None}

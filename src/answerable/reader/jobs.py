@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
-from datetime import date
+from dataclasses import asdict
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from answerable.answers.answer import Binding
+from answerable.core.records import dataclass
 from answerable.query.plan import QueryPlan
 from answerable.reader.experience import Example
 from answerable.reader.learned_questions import LearnedAnswer
 from answerable.reader.reading import Reading, Reply
 
 if TYPE_CHECKING:
+    from answerable.reader.path_questions import PathAnswer
     from answerable.reader.reader import Reader
 
 _today: ContextVar[date] = ContextVar("today")
@@ -73,10 +75,22 @@ class LearnedJob:
 
     question: str
     today: date
+    has_live: bool = False
+    now: datetime | None = None
 
     def compute(self, subject: "Reader", ask: Callable[[Any], Any]) -> LearnedAnswer | None:
         _today.set(self.today)
-        return subject.learned(self.question)
+        return subject.learned(self.question, has_live=self.has_live, now=self.now)
+
+
+@dataclass(frozen=True, slots=True)
+class PathsJob:
+    """Finds the query for a question about ways through a graph."""
+
+    question: str
+
+    def compute(self, subject: "Reader", ask: Callable[[Any], Any]) -> "PathAnswer | None":
+        return subject.paths(self.question)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,24 @@ the statement with that value in it, and one with places by the statement with t
 (`question_patterns.py`). Questions that come near are offered instead.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from answerable.core.catalog import Catalog, Column, KnownQuestion, Table, ValueLookup
-from answerable.core.question_places import PLACE
+from answerable.core.catalog import Catalog, Column, KnownQuestion, LivePart, Table, ValueLookup
+from answerable.core.question_places import PERIOD, PLACE
 from answerable.core.values import Frozen
 from answerable.core.words import name_words, normalise, stem
 from answerable.reader.grammar.dated_scene import DatedScene
-from answerable.reader.question_patterns import QuestionPattern
+from answerable.reader.question_patterns import FilledPattern, Filling, QuestionPattern
 
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_NOW = re.compile(r"\b(?:right now|as of now|at (?:the|this) moment|just now|currently|now)\b", re.IGNORECASE)
+"""What says that a question is about this moment."""
 _ALIKE = 0.66
 """From this share of common content words on, a question is worth offering."""
 _LINKED = 6
@@ -62,24 +69,54 @@ class LearnedAnswer(Frozen):
     sql: str
     same_values: bool
     """Whether the statement is as it was learned. Otherwise a value in it was replaced."""
+    asks_now: bool = False
+    """Whether the question says that it is about this moment."""
+    live: LivePart | None = None
+    """What is asked of the live source then."""
+    path: Mapping[str, str] = {}
+    """Columns that each row is a way through, with what leads to each."""
 
 
 class LearnedQuestions:
-    def __init__(self, catalog: Catalog, values: ValueLookup) -> None:
+    def __init__(self, catalog: Catalog, values: ValueLookup, *, live: bool = False) -> None:
+        """`live`: only those that ask a live source, else only the others."""
         self._catalog = catalog
         self._values = values
+        self._live = live
 
-    def answer(self, question: str, linked: Callable[[str], DatedScene], today: date) -> LearnedAnswer | None:
-        """The statement for a question that was learned, perhaps with another value in it; None for all others."""
+    @cached_property
+    def _about_now(self) -> "LearnedQuestions":
+        return LearnedQuestions(self._catalog, self._values, live=True)
+
+    def answer(
+        self, question: str, linked: Callable[[str], DatedScene], now: datetime, *, has_live: bool = False
+    ) -> LearnedAnswer | None:
+        """The statement for a question that was learned, perhaps with another value in it; None for all others. One
+        about right now is answered by those that ask a live source, if there is one and one of them fits; so is one
+        about a period that is not over, by those of them that are about what happens all the time."""
+        timeless = _NOW.sub(" ", question)
+        if timeless == question:
+            recent = self._about_now._recent(question, linked, now) if has_live else None
+            return recent or self._answer(question, linked, now)
+        found = self._about_now._answer(timeless, linked, now) if has_live else None
+        found = found or self._answer(timeless, linked, now)
+        return found and found.model_copy(update={"asks_now": True})
+
+    def _recent(self, question: str, linked: Callable[[str], DatedScene], now: datetime) -> LearnedAnswer | None:
+        if not any(known.live is not None and known.live.recent for known in self._catalog.questions):
+            return None
+        return self._filled(question, linked(question), now, only_recent=True)
+
+    def _answer(self, question: str, linked: Callable[[str], DatedScene], now: datetime) -> LearnedAnswer | None:
         asked = self._frame(question)
         if not asked:
             return None
         near = [(known, text) for share, known, text in self._nearest(asked) if share == 1.0]
         if near:
             known, _ = near[0]
-            return LearnedAnswer(question=known.question, sql=known.sql, same_values=True)
+            return _answered(known, known.question, known.sql, same_values=True)
         scene = linked(question)
-        filled = self._filled(question, scene, today)
+        filled = self._filled(question, scene, now)
         if filled is not None:
             return filled
         if not scene.values:
@@ -87,15 +124,22 @@ class LearnedQuestions:
         for _, known, text in self._nearest(asked)[:_LINKED]:
             sql = self._with_values(scene, linked(text), known.sql)
             if sql is not None:
-                return LearnedAnswer(question=known.question, sql=sql, same_values=False)
+                return _answered(known, known.question, sql, same_values=False)
         return None
 
-    def _filled(self, question: str, scene: DatedScene, today: date) -> LearnedAnswer | None:
+    def _filled(
+        self, question: str, scene: DatedScene, now: datetime, *, only_recent: bool = False
+    ) -> LearnedAnswer | None:
+        """`only_recent`: only if the question is about a period that is not over, and the pattern asks live then."""
         for pattern in self._patterns:
-            found = pattern.filled(question, scene.dates, self._values, today)
-            sql = None if found is None else _replaced(found.known.sql, found.values, self._catalog.dialect)
-            if found is not None and sql is not None:
-                return LearnedAnswer(question=found.question, sql=sql, same_values=True)
+            found = pattern.filled(question, scene.dates, self._values, now)
+            if found is None or (only_recent and not _is_recent(found, now)):
+                continue
+            sql = _replaced(found.known.sql, found.values, self._catalog.dialect)
+            live = _live_part(found, self._catalog.dialect)
+            if sql is not None and (live is None) == (found.known.live is None):
+                answered = _answered(found.known, found.question, sql, same_values=True)
+                return answered.model_copy(update={"live": live})
         return None
 
     def alike(self, question: str, most: int) -> tuple[str, ...]:
@@ -110,14 +154,20 @@ class LearnedQuestions:
 
     @cached_property
     def _patterns(self) -> Sequence[QuestionPattern]:
-        """Those with the most words of their own first, because they say the most."""
-        found = [QuestionPattern(known, text, self._frame) for known, text in self._texts() if PLACE.search(text)]
-        return sorted(found, key=lambda pattern: -len(pattern.content))
+        """Those with the most words of their own first, because they say the most; then those that name the fewest
+        descriptions, because a value says more."""
+        found = [
+            QuestionPattern(known, text, self._frame, self._catalog)
+            for known, text in self._texts()
+            if PLACE.search(text)
+        ]
+        return sorted(found, key=lambda pattern: (-len(pattern.content), pattern.descriptions))
 
     def _texts(self) -> Iterator[tuple[KnownQuestion, str]]:
         for known in self._catalog.questions:
-            for text in (known.question, *known.also):
-                yield known, text
+            if (known.live is not None) == self._live:
+                for text in (known.question, *known.also):
+                    yield known, _NOW.sub(" ", text) if self._live else text
 
     @cached_property
     def _one_word(self) -> Mapping[str, str]:
@@ -162,12 +212,30 @@ class LearnedQuestions:
         return self._frame(" ".join(kept))
 
 
+def _answered(known: KnownQuestion, question: str, sql: str, *, same_values: bool) -> LearnedAnswer:
+    return LearnedAnswer(question=question, sql=sql, same_values=same_values, live=known.live, path=known.path)
+
+
+def _is_recent(found: FilledPattern, now: datetime) -> bool:
+    """Whether the period of a question reaches this moment, and its live part is about such periods."""
+    end = str(found.values.get(f"{{{PERIOD}.end}}", ""))
+    live = found.known.live
+    return live is not None and live.recent and end > now.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _live_part(found: FilledPattern, dialect: str) -> LivePart | None:
+    """The live part with the values of the question in its statement."""
+    live = found.known.live
+    sql = None if live is None else _replaced(live.sql, found.values, dialect)
+    return None if live is None or sql is None else live.model_copy(update={"sql": sql})
+
+
 def _only_word(name: str | None) -> str | None:
     words = name_words(name) if name else []
     return stem(words[0]) if len(words) == 1 else None
 
 
-def _replaced(sql: str, values: Mapping[str, str], dialect: str) -> str | None:
+def _replaced(sql: str, values: Mapping[str, Filling], dialect: str) -> str | None:
     from sqlglot import exp, parse_one
     from sqlglot.errors import SqlglotError
 
@@ -178,8 +246,23 @@ def _replaced(sql: str, values: Mapping[str, str], dialect: str) -> str | None:
     texts = [literal for literal in tree.find_all(exp.Literal) if literal.is_string]
     for old, new in values.items():
         places = [literal for literal in texts if literal.this.casefold() == old.casefold()]
-        if not places:
+        if not places and not PLACE.search(old):  # a statement need not name every place
             return None
         for literal in places:
-            literal.set("this", new)
+            literal.replace(_expression(new))
+    if values and any(literal.is_string and PLACE.search(literal.this) for literal in tree.find_all(exp.Literal)):
+        return None
     return tree.sql(dialect=dialect)
+
+
+def _expression(filling: Filling) -> "exp.Expression":
+    from sqlglot import exp
+
+    if isinstance(filling, int):
+        return exp.Literal.number(filling)
+    if isinstance(filling, str):
+        return exp.Literal.string(filling)
+    rows = exp.select(exp.column(filling.key, quoted=True)).from_(exp.to_table(filling.table))
+    for column, value in filling.conditions:
+        rows = rows.where(exp.column(column, quoted=True).eq(exp.Literal.string(value)))
+    return rows

@@ -1,6 +1,8 @@
 """Suggests questions that a source can answer, in its own names, for people who see it for the first time."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
+from typing import NamedTuple
 
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.words import name_words
@@ -9,11 +11,23 @@ from answerable.query.nouns import Nouns, without_unit
 _FEW, _MANY = 2, 30
 """The least and the most distinct values of a text column that a suggestion groups by."""
 _TABLES = 3
-_NO_FIGURES = frozenset({"id", "key", "code", "number", "no", "nr", "year", "month", "day", "zip", "phone", "to"})
+_FIRST = 2
+"""How many questions about the main table come before those about others."""
+_KEYS = frozenset({"id", "key", "code", "number", "no", "nr", "zip", "phone", "to"})
+_CLOCKS = frozenset({"year", "month", "day", "hour", "minute", "time", "tz"})
+_PLACES = frozenset({"lat", "lon", "latitude", "longitude", "alt"})
+_NO_FIGURES = _KEYS | _CLOCKS | _PLACES
+"""Words of columns whose numbers have no average."""
 
 
-def suggested(catalog: Catalog) -> Iterator[str]:
-    """A number by a name, one over time, a count, and an average by a name; first about the largest table."""
+class Suggestion(NamedTuple):
+    text: str
+    grouped: bool = False
+    """Whether its answer has a row for each name or month; one row means that it was not understood."""
+
+
+def suggested(catalog: Catalog) -> Iterator[Suggestion]:
+    """A number by a name, one over time, a ranking, and a count; first about the largest table."""
     filled = [table for table in catalog.tables if table.row_count != 0]
     tables = sorted(filled, key=lambda table: -(table.row_count or 0))
     names = Nouns(catalog)
@@ -22,22 +36,33 @@ def suggested(catalog: Catalog) -> Iterator[str]:
     main = next((table for table in tables if _is_dated(table)), tables[0])
     by = next((column for table in tables for column in table.columns if _is_category(column)), None)
     if catalog.measures and by:
-        yield _sentence(f"{names.measure(catalog.measures[0])} per {_called(by)}")
-    if _is_dated(main):
-        yield _sentence(f"{names.many(main)} per month")
-    for table in dict.fromkeys((main, *tables[:_TABLES])):
-        yield f"How many {names.many(table)} are there?"
-        yield from _about(table, names)
+        yield Suggestion(_sentence(f"{names.measure(catalog.measures[0])} per {_called(by)}"), grouped=True)
+    about = [list(_about(table, names)) for table in dict.fromkeys((main, *tables[:_TABLES]))]
+    yield from about[0][:_FIRST]
+    # In turns: four questions about one table would hide the others.
+    rest = (about[0][_FIRST:], *about[1:])
+    yield from (each for turn in zip_longest(*rest) for each in turn if each is not None)
 
 
-def _about(table: Table, names: Nouns) -> Iterator[str]:
-    by = next((column for column in table.columns if _is_category(column)), None)
-    number = next((column for column in table.columns if _is_figure(column, table)), None)
-    if by is not None and number is not None:
-        noun = without_unit(names.column(table, number), number)
-        yield f"What is the average {noun} by {names.column(table, by)}?"
-    if by is not None:
-        yield f"How many {names.many(table)} are there per {names.column(table, by)}?"
+def _about(table: Table, names: Nouns) -> Iterator[Suggestion]:
+    categories = [names.column(table, column) for column in table.columns if _is_category(column)]
+    figures = [column for column in table.columns if _is_figure(column, table)]
+    nouns = [without_unit(names.column(table, column), column) for column in figures]
+    many = names.many(table)
+    if categories and nouns:
+        yield Suggestion(f"What is the average {nouns[0]} by {categories[0]}?", grouped=True)
+    if _is_dated(table) and nouns:
+        yield Suggestion(_sentence(f"average {nouns[0]} per month"), grouped=True)
+    if categories:
+        yield Suggestion(_sentence(f"{many} per {categories[-1]}"), grouped=True)
+    if len(nouns) > 1 and categories:
+        yield Suggestion(f"What is the average {nouns[1]} by {categories[0]}?", grouped=True)
+    if len(nouns) > 1:
+        yield Suggestion(f"What is the highest {nouns[1]}?")
+    if _is_dated(table):
+        yield Suggestion(_sentence(f"{many} per month"), grouped=True)
+    if not many.endswith(" rows"):
+        yield Suggestion(f"How many {many} are there?")
 
 
 def _sentence(text: str) -> str:

@@ -3,12 +3,12 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from answerable.core.errors import OperatorError
+from answerable.core.records import dataclass
 from answerable.reader.candidates.roles import ROLE_FEATURE_NAMES, RoleModels
 from answerable.reader.fitted.linear import Linear, LinearPart
 from answerable.reader.fitted.packed import Packed, unpack

@@ -7,7 +7,7 @@ from answerable.core.values import Json
 from answerable.sandbox.base import HostCalls, HostFunction
 
 if TYPE_CHECKING:
-    from answerable.apis.call import ApiCall, ApiReply, Method, RequestRecord
+    from answerable.apis.call import ApiCall, ApiReply, BeforeWrite, Method, RequestRecord
     from answerable.apis.session import ApiSession
 
 _STUBS: "dict[Method, str]" = {
@@ -19,7 +19,14 @@ _STUBS: "dict[Method, str]" = {
 class ApiSessions(Protocol):
     """`ConfiguredApis` or `Broker`."""
 
-    def session(self, api: str, record: "Callable[[RequestRecord], None]", *, seconds: float) -> "ApiSession": ...
+    def session(
+        self,
+        api: str,
+        record: "Callable[[RequestRecord], None]",
+        *,
+        seconds: float,
+        before_write: "BeforeWrite | None" = None,
+    ) -> "ApiSession": ...
 
 
 class ProgramSession(Protocol):

@@ -7,9 +7,11 @@ an error that is raised (`OperatorError`, `UserError`) means that the code was n
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from answerable.core.records import dataclass
 
 if TYPE_CHECKING:
     from answerable.core.values import Json, OutputColumn  # brings pydantic, which worker processes do without

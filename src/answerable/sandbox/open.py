@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from answerable.core.errors import AnswerableError, RefusedError, UserError
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.sandbox.base import Availability, Reason, Sandbox, SandboxRequest, SandboxResult
 

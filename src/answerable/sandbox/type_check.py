@@ -85,7 +85,7 @@ def _without_polars(code: str, tree: ast.Module) -> str:
 
 
 def _cut(line: str, start: int, end: int | None = None) -> str:
-    """By bytes, as Python counts columns."""
+    """Cuts by bytes, as Python counts columns."""
     return line.encode()[start:end].decode()
 
 

@@ -4,6 +4,7 @@ nothing else: they only translate."""
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,18 +25,23 @@ if TYPE_CHECKING:
     from answerable.agents.readers import Readers
     from answerable.agents.run_policy import RunPolicy
     from answerable.agents.runtime import Agents
+    from answerable.identity.redis_sessions import RedisSessions
+    from answerable.models.current import CurrentModels
     from answerable.protection.rates.base import RateCounts
     from answerable.service.access import AccessService
     from answerable.service.agents import AgentService
     from answerable.service.comparison import ComparisonService
     from answerable.service.evals import EvalService
+    from answerable.service.exploring import ExploreService
     from answerable.service.graphs import GraphService
     from answerable.service.identity import IdentityService
     from answerable.service.keyed_requests import KeyedRequestService
     from answerable.service.keys import KeyService
     from answerable.service.learning import LearningService
     from answerable.service.measuring import OpenService
+    from answerable.service.models import ModelService
     from answerable.service.okta import OktaService
+    from answerable.service.okta_syncs import BackgroundSyncs
     from answerable.service.outbox import Handler, OutboxDelivery
     from answerable.service.plans import PlanService
     from answerable.service.programs import ProgramService
@@ -70,6 +76,7 @@ class Service:
         readers: "Readers",
         answers: AnswerService,
         agents: "Agents",
+        models: "CurrentModels",
         policy: "RunPolicy",
         step_kinds: tuple[StepDescriptor, ...],
         sandboxes: Sandboxes,
@@ -87,6 +94,7 @@ class Service:
         self._registry = registry
         self._readers = readers
         self._agents = agents
+        self._models = models
         self._policy = policy
         self._sandboxes = sandboxes
         self._settings = settings
@@ -112,8 +120,19 @@ class Service:
     def identity(self) -> "IdentityService":
         from answerable.service.identity import IdentityService
 
-        session = timedelta(minutes=self._settings.session_minutes)
-        return IdentityService(self._store.identities, self._registry, self._clock, session)
+        session, identities = timedelta(minutes=self._settings.session_minutes), self._store.identities
+        if self.redis_sessions is not None:
+            identities = replace(identities, sessions=self.redis_sessions)
+        return IdentityService(identities, self._registry, self._clock, session)
+
+    @cached_property
+    def redis_sessions(self) -> "RedisSessions | None":
+        """Where sessions are kept, if not in the store."""
+        if self._settings.sessions != "redis":
+            return None
+        from answerable.identity.redis_sessions import RedisSessions
+
+        return RedisSessions(self._settings.redis, self._clock)
 
     @cached_property
     def providers(self) -> "ProviderService":
@@ -152,7 +171,13 @@ class Service:
     def okta(self) -> "OktaService":
         from answerable.service.okta import OktaService
 
-        return OktaService(self.sources, self.questions, self._settings, self._clock)
+        return OktaService(self.sources, self.questions, self.okta_syncs, self._settings, self._clock)
+
+    @cached_property
+    def okta_syncs(self) -> "BackgroundSyncs":
+        from answerable.service.okta_syncs import BackgroundSyncs
+
+        return BackgroundSyncs(self._settings.home, self._clock, lambda name, who: self.okta.sync(name, who))
 
     @cached_property
     def semantic(self) -> "SemanticService":
@@ -164,13 +189,19 @@ class Service:
     def suggestions(self) -> "SuggestionService":
         from answerable.service.suggestions import SuggestionService
 
-        return SuggestionService(self._registry, self.evals, self._settings)
+        return SuggestionService(self._registry, self._readers, self.evals, self._settings)
 
     @cached_property
     def plans(self) -> "PlanService":
         from answerable.service.plans import PlanService
 
         return PlanService(self.runs, self._registry, self._policy)
+
+    @cached_property
+    def exploring(self) -> "ExploreService":
+        from answerable.service.exploring import ExploreService
+
+        return ExploreService(self._registry)
 
     @cached_property
     def threads(self) -> "ThreadService":
@@ -227,7 +258,7 @@ class Service:
         from answerable.service.learning import LearningService
 
         return LearningService(
-            self.agents, self.answers, self.semantic, self._registry, self.questions.readers, self._settings
+            self.agents, self.answers, self.semantic, self._registry, self.questions.readers, self._models
         )
 
     @cached_property
@@ -262,7 +293,13 @@ class Service:
     def setup(self) -> "SetupService":
         from answerable.service.setup import SetupService
 
-        return SetupService(self._store, self._settings, self._clock, self.step_kinds)
+        return SetupService(self._store, self._settings, self._models, self._clock, self.step_kinds)
+
+    @cached_property
+    def models(self) -> "ModelService":
+        from answerable.service.models import ModelService
+
+        return ModelService(self._settings, self._models, self._clock)
 
     @cached_property
     def outbox(self) -> "OutboxDelivery":
@@ -292,10 +329,11 @@ class Service:
             ) from None
 
     def start_background_work(self) -> None:
-        """For a process that stays, such as a server: continues runs of processes that died, runs graphs that are due,
-        delivers the outbox, and removes what the settings do not keep."""
+        """Continues runs of processes that died, runs graphs and syncs that are due, delivers the outbox, and removes
+        what the settings do not keep. For a process that stays, such as a server."""
         self.runs.carrier.keep_adopting()
         self.schedules.keep_running()
+        self.okta_syncs.keep_looking()
         self.outbox.keep_delivering()
         self.retention.keep_pruning()
 
@@ -310,8 +348,12 @@ class Service:
             await self.keyed_requests.close()
         if "rate_counts" in used:
             await self.rate_counts.close()
+        if used.get("redis_sessions") is not None:
+            await used["redis_sessions"].close()
         if "schedules" in used:
             await self.schedules.close()
+        if "okta_syncs" in used:
+            await self.okta_syncs.close()
         if "providers" in used:
             await self.providers.close()
         if "retention" in used:

@@ -9,7 +9,7 @@ from answerable.agents.readers import Readers
 from answerable.core.catalog import Catalog
 from answerable.core.clock import Clock, today
 from answerable.core.context import Principal, person
-from answerable.core.errors import AnswerableError
+from answerable.core.errors import AnswerableError, OperatorError
 from answerable.core.ids import TenantId
 from answerable.core.values import Frozen
 from answerable.engine.steps.understand import Question
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class AccessProblem(Frozen):
     """Why a rule cannot be applied as it is written."""
 
-    rule: str
+    rule: str = Field("", description="Empty if the file as a whole cannot be read.")
     message: str
     hint: str | None = None
 
@@ -98,12 +98,20 @@ class AccessService:
         self._registry.view(someone)  # raises if there is nobody of that name
         return someone
 
-    async def check(self, principal: Principal) -> AccessReport:
-        """Reads the rules and compares them with the data: tables, columns and conditions."""
+    async def check(self, principal: Principal, *, text: str | None = None) -> AccessReport:
+        """Reads the rules and compares them with the data: tables, columns and conditions. `text`: rules that are not
+        in force yet."""
+        from answerable.access.policy import parse_policy
+
         self.require("administer", principal)
-        policy = self._policy(principal)
+        try:
+            policy = self._policy(principal) if text is None else parse_policy(text)
+        except OperatorError as error:
+            if text is None:
+                raise
+            return AccessReport(users=0, rules=0, problems=[AccessProblem(message=error.message, hint=error.hint)])
         problems: list[AccessProblem] = []
-        for source in dict.fromkeys(rule.source for rule in policy.rules):
+        for source in dict.fromkeys(rule.source for rule in policy.rules if rule.source is not None):
             rules = [rule for rule in policy.rules if rule.source == source]
             try:
                 catalog = await (await self._registry.get(source, principal.seeing_all())).describe_plainly()
@@ -162,7 +170,7 @@ class AccessService:
 
 
 def _problems(rule: "Rule", catalog: Catalog, policy: "AccessPolicy") -> Iterator[AccessProblem]:
-    from answerable.access.predicates import bound_condition, named_attributes
+    from answerable.access.predicates import condition_attributes
 
     tables = {table.name.casefold(): table for table in catalog.tables}
     for name in rule.tables:
@@ -177,8 +185,7 @@ def _problems(rule: "Rule", catalog: Catalog, policy: "AccessPolicy") -> Iterato
         if rule.rows is None:
             continue
         try:
-            needed = named_attributes(rule, catalog.dialect)
-            bound_condition(rule, table, catalog, dict.fromkeys(needed, ("x",)))
+            needed = condition_attributes(rule, table, catalog)
         except AnswerableError as error:
             yield AccessProblem(rule=rule.name, message=error.message, hint=error.hint)
             continue

@@ -67,7 +67,7 @@ class AnswerService:
         return await self._personal.rows_path(rows, principal)
 
     async def with_rows(self, answer: Answer, most: int, principal: Principal) -> Answer:
-        """The same answer with up to `most` rows in it."""
+        """The answer with up to `most` rows in it."""
         if answer.provenance.artifact is None:
             return answer
         if len(answer.rows) >= min(most, answer.row_count):

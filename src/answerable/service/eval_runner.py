@@ -76,10 +76,11 @@ class EvalRunner:
             offered = self._offered(case, answer)
             return Attempt("asked", code=code, thread=conversation, spent=spent, offered=offered)
         full = await self._answers.with_rows(answer, ALL_ROWS, self._principal)
-        return Attempt("answered", rows=full.rows, code=code, thread=conversation, spent=spent)
+        sure = answer.provenance.confidence
+        return Attempt("answered", rows=full.rows, code=code, thread=conversation, confidence=sure, spent=spent)
 
     async def _spent(self, run: RunId) -> Spent:
-        """By the run's own record, which also a failed one has."""
+        """What a run has spent, by its own record, which a failed run has too."""
         used = usage_in(await self._runs.journal(run, self._principal))
         return Spent(
             calls=used.model_calls,

@@ -24,6 +24,7 @@ from answerable.graphs.node_runs import NodeRun, node_runs, waiting_for
 from answerable.graphs.reading import read_graph
 from answerable.graphs.ready_made import ReadyGraph, ready_graph, ready_graphs, renamed
 from answerable.graphs.stored import stored_inside
+from answerable.service.graph_permissions import GraphPermissions
 from answerable.service.run_carrier import GRAPH_MODE as MODE
 from answerable.service.run_carrier import Subject
 from answerable.service.runs import RunService
@@ -118,6 +119,7 @@ class GraphService:
         self._graphs = store.graphs
         self._runs = runs
         self._registry = registry
+        self._permissions = GraphPermissions(registry)
         self._default_source = default_source
         self._longest = longest
 
@@ -127,6 +129,7 @@ class GraphService:
 
     async def validate(self, text: str, principal: Principal, *, origin: str = UNNAMED) -> GraphReport:
         """Checks a graph without running it. Raises a `GraphError` with line and column for a mistake."""
+        self._permissions.require_writing(principal)
         checked = await self._checked(text, origin, principal)
         definition, graph = checked.definition, checked.compiled.graph
         nodes = [graph.by_id[id] for id in graph.order if id not in RESERVED]
@@ -154,6 +157,7 @@ class GraphService:
         """Stores a graph under its name, as a new version if its text is new. A graph with a mistake is not stored.
         `expected`: the version that the caller knows (0: none); if another one counts by now, nothing is stored.
         `name`: the name that the caller expects the graph to have."""
+        self._permissions.require_writing(principal)
         checked = await self._checked(text, origin, principal)
         wrong = next((tag for tag in tags or () if not tag or len(tag) > LONGEST_TAG), None)
         if wrong is not None:
@@ -189,15 +193,18 @@ class GraphService:
         return await self.save(text, principal, note=note, tags=tags or None, expected=0, origin=name)
 
     async def list(self, principal: Principal, *, tag: str | None = None) -> Sequence[GraphSummary]:
-        """Stored graphs by name."""
-        return [_summary(each) for each in await self._graphs.list(principal, tag=tag)]
+        """Stored graphs by name, those that the person may run."""
+        found = await self._graphs.list(principal, tag=tag)
+        return [_summary(each) for each in found if self._permissions.allow(each.name, principal)]
 
     async def show(self, name: str, principal: Principal, *, version: int | None = None) -> GraphDocument:
         """A version of a graph; None for the one that counts."""
+        self._permissions.require(name, principal)
         return _document(await self._graphs.get(principal, name), await self._graphs.version(principal, name, version))
 
     async def versions(self, name: str, principal: Principal) -> Sequence[GraphVersionView]:
         """Who saved which version, newest first."""
+        self._permissions.require(name, principal)
         return [_version(each) for each in await self._graphs.versions(principal, name)]
 
     async def diff(
@@ -205,6 +212,7 @@ class GraphService:
     ) -> GraphDifference:
         """What is different in the later version. Without `after` the one that counts; without `before` the one before
         it."""
+        self._permissions.require(name, principal)
         late = await self._graphs.version(principal, name, after)
         early = await self._graphs.version(principal, name, max(1, late.version - 1) if before is None else before)
         names = (f"{name}@{early.version}", f"{name}@{late.version}")
@@ -213,6 +221,8 @@ class GraphService:
 
     async def rollback(self, name: str, version: int, principal: Principal) -> GraphDocument:
         """Makes the text of an earlier version count again, as a new version."""
+        self._permissions.require_writing(principal)
+        self._permissions.require(name, principal)
         earlier = await self._graphs.version(principal, name, version)
         current = await self._graphs.get(principal, name)
         note = f"Back to version {version}"
@@ -220,6 +230,8 @@ class GraphService:
 
     async def delete(self, name: str, principal: Principal) -> None:
         """Removes a graph with all its versions. Its runs stay. A graph that runs is not removed."""
+        self._permissions.require_writing(principal)
+        self._permissions.require(name, principal)
         await self._graphs.get(principal, name)
         under_way = await self._of(name, principal, RunFilter(statuses=UNDER_WAY, mode=MODE, text=name))
         if under_way:
@@ -232,10 +244,12 @@ class GraphService:
 
     async def runs(self, name: str, principal: Principal, *, limit: int = 50) -> Sequence[RunRecord]:
         """The runs of a graph, newest first."""
+        self._permissions.require(name, principal)
         return await self._of(name, principal, RunFilter(mode=MODE, text=name), limit)
 
     async def figures(self, name: str, principal: Principal, *, limit: int = 100) -> Mapping[str, NodeFigures]:
         """What each node did in the last runs of a graph."""
+        self._permissions.require(name, principal)
         records = await self.runs(name, principal, limit=limit)
         journals = [await self._runs.journal(each.run, principal) for each in records]
         return {id: each for id, each in node_figures(journals).items() if id not in RESERVED}
@@ -255,6 +269,7 @@ class GraphService:
         run: RunId | None = None,
     ) -> RunId:
         """Starts a run of a stored graph."""
+        self._permissions.require(name, principal)
         stored = await self._graphs.version(principal, name, version)
         origin = f"{name}@{stored.version}"
         context = RunContext(run or new_run_id(), principal, None, request_id)
@@ -274,6 +289,7 @@ class GraphService:
     ) -> RunId:
         """Starts a run of a graph. `run`: the id to give it; a run of that id that exists already is not started
         again."""
+        self._permissions.require_writing(principal)
         return await self._begin(text, input, RunContext(run or new_run_id(), principal, None, request_id), origin)
 
     async def _begin(
@@ -302,6 +318,7 @@ class GraphService:
         Without `node`, from what failed or never ran. `outputs`: outputs of nodes to go on with instead of theirs;
         `input`: fields of the input that differ. `new`: the id to give the new run."""
         record, events = await self._of_graph(run, principal)
+        self._permissions.require(record.question or "", principal)
         if record.status == "running":
             raise UserError(f"{run} is still under way.", code="run_under_way", hint="Wait for it, or cancel it first.")
         graph = await self._runs.first_graph(run, principal)
@@ -320,7 +337,8 @@ class GraphService:
         return await self._signal(event, data, principal)
 
     async def emit(self, event: str, data: Json, context: RunContext) -> Sequence[RunId]:
-        """The same, by a run: it does not wait for the others, and does not reach itself."""
+        """Tells every other run that waits for an event that it has happened, without waiting for those runs. Returns
+        them. For an event that a run sends."""
         return await self._signal(event, data, context.principal, by=context.run)
 
     async def _signal(
@@ -370,6 +388,7 @@ class GraphService:
 
         async def load(name: str) -> tuple[str, str]:
             wanted, _, number = name.partition("@")
+            self._permissions.require_inside(wanted, principal)
             found = await self._graphs.version(principal, wanted, int(number) if number else None)
             return f"{wanted}@{found.version}", found.text
 

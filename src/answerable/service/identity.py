@@ -2,21 +2,38 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
-from answerable.access.directory import ListedPerson
-from answerable.access.policy import RESERVED_USERS, digest_of
+from answerable.access.policy import digest_of
 from answerable.core.clock import Clock, today
 from answerable.core.context import Principal, person
-from answerable.core.errors import NotFoundError, RefusedError, SignInError, TooManyError, UserError
+from answerable.core.errors import NotFoundError, RefusedError, SignInError, UserError
 from answerable.core.ids import TenantId
-from answerable.core.values import Frozen
-from answerable.identity.passwords import Passwords, check_new_password, wait_after
+from answerable.identity.passwords import Passwords, check_new_password
 from answerable.identity.provider import Vouched
+from answerable.service.identity_views import (
+    Invitation,
+    Profile,
+    SessionView,
+    SignedIn,
+    UserView,
+    administrators,
+    user_view,
+)
+from answerable.service.sign_in_attempts import count_attempt
+from answerable.service.user_records import (
+    LOCAL_ORIGIN,
+    LONGEST_NAME,
+    SCIM_ORIGIN,
+    SERVICE_ORIGIN,
+    check_roles,
+    checked_name,
+    invitation_invalid,
+    listed_people,
+    with_password,
+)
 from answerable.sources.registry import SourceRegistry
 from answerable.store.protocols.identities import Identities, InvitationRecord, SessionRecord, UserRecord
 
@@ -29,56 +46,6 @@ RENEW_EVERY = timedelta(minutes=1)
 """A session that is used is written to the store at most so often."""
 DIRECTORY_SECONDS = 2.0
 """For so long, the people of the store are not read again. What this process changes, it knows at once."""
-LONGEST_NAME = 200
-LOCAL_ORIGIN = "local"
-SCIM_ORIGIN = "scim"
-"""Managed by a directory. They sign in at their provider."""
-SERVICE_ORIGIN = "service"
-"""A program that comes with keys, and never signs in."""
-
-
-class Profile(Frozen):
-    """Who somebody is here, and what they may do."""
-
-    user: str
-    origin: str = Field(description="`local`, or the provider that vouches for the person.")
-    roles: list[str]
-    actions: list[str]
-    attributes: dict[str, list[str]]
-    has_password: bool
-
-
-class UserView(Frozen):
-    """Somebody who can sign in or is named by `access.yaml`."""
-
-    name: str
-    origin: str
-    roles: list[str] = Field(description="From the directory and from `access.yaml` together.")
-    attributes: dict[str, list[str]]
-    can_sign_in: bool = Field(description="Whether there is a password, or a provider that vouches for the person.")
-    disabled: bool
-    in_file: bool = Field(description="Whether `access.yaml` names the person.")
-
-
-class SessionView(Frozen):
-    session_id: str
-    client: str
-    created_at: datetime
-    used_at: datetime
-    expires_at: datetime
-    current: bool
-
-
-class Invitation(Frozen):
-    user: str
-    token: str = Field(description="Goes into a link that can be used once. It is shown this once.")
-    expires_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SignedIn:
-    user: str
-    token: str = field(repr=False)
 
 
 class IdentityService:
@@ -103,7 +70,7 @@ class IdentityService:
         at the same moment gain nothing."""
         self._policy(tenant)
         user = user.strip()[:LONGEST_NAME]
-        await self._count_attempt(tenant, user)
+        await count_attempt(self._attempts, tenant, user, self._clock)
         found = await self._users.find(tenant, user)
         right = await self._passwords.matches(found.password_hash if found else None, password)
         if found is None or not right or found.disabled_at is not None:
@@ -125,7 +92,7 @@ class IdentityService:
     async def admit(self, vouched: Vouched, origin: str, tenant: TenantId, *, new_users: bool) -> str:
         """Takes in somebody for whom a provider vouches, with the roles and attributes that it gives now. Refuses a
         name that belongs to somebody else: a local user, or another account of the provider."""
-        policy, name = self._policy(tenant), _checked_name(vouched.name)
+        policy, name = self._policy(tenant), checked_name(vouched.name)
         record = await self._users.find(tenant, name)
         if record is None and not new_users and name not in policy.users:
             raise SignInError(
@@ -175,15 +142,15 @@ class IdentityService:
         digest = digest_of(token)
         invitation = await self._invitations.find(tenant, digest)
         if invitation is None:
-            raise _invitation_invalid()
-        name = _checked_name(invitation.user or user or "")
+            raise invitation_invalid()
+        name = checked_name(invitation.user or user or "")
         known = await self._users.find(tenant, name)
         if invitation.user is None and known is not None and known.password_hash is not None:
             raise UserError(f"There is a user {name!r} already.", code="user_exists", hint="Choose another name.")
         check_new_password(password, name)
         hashed = await self._passwords.hashed(password)
         if not await self._invitations.use(tenant, digest):
-            raise _invitation_invalid()
+            raise invitation_invalid()
         record = known or UserRecord(name, LOCAL_ORIGIN)
         roles = tuple(dict.fromkeys((*record.roles, *invitation.roles)))
         await self._save(tenant, replace(record, password_hash=hashed, roles=roles))
@@ -196,7 +163,7 @@ class IdentityService:
         `access.yaml` gives the permission."""
         policy = self._policy(tenant)
         administering = [name for name, role in policy.roles.items() if "administer" in role.actions]
-        if not administering or self._administrators(policy, await self._users.list(tenant), keys=False):
+        if not administering or administrators(policy, await self._users.list(tenant), today(self._clock), keys=False):
             return None
         return (await self._new_invitation(tenant, None, (administering[0],)))[0]
 
@@ -248,7 +215,7 @@ class IdentityService:
 
     async def change_password(self, old: str, new: str, principal: Principal) -> None:
         """Sets another password for the person, who knows the old one. All their sessions end."""
-        await self._count_attempt(principal.tenant, principal.user)
+        await count_attempt(self._attempts, principal.tenant, principal.user, self._clock)
         found = await self._users.find(principal.tenant, principal.user)
         if found is None or not await self._passwords.matches(found.password_hash, old):
             raise SignInError("The old password is wrong.", code="sign_in_failed")
@@ -262,12 +229,12 @@ class IdentityService:
         policy = self._policy(principal.tenant)
         records = {record.name: record for record in await self._users.list(principal.tenant)}
         names = sorted(records.keys() | policy.users.keys())
-        return [_view(name, records.get(name), policy) for name in names]
+        return [user_view(name, records.get(name), policy) for name in names]
 
     async def user(self, name: str, principal: Principal) -> UserView:
         """One of them."""
         self.require_administrator(principal)
-        return _view(name, await self._known(name, principal.tenant), self._policy(principal.tenant))
+        return user_view(name, await self._known(name, principal.tenant), self._policy(principal.tenant))
 
     async def add_user(
         self,
@@ -293,37 +260,47 @@ class IdentityService:
         """Adds a user who is a program: it comes with keys, and has no password."""
         self.require_administrator(principal)
         record = await self._new_record(name, SERVICE_ORIGIN, roles, attributes or {}, principal.tenant)
-        return _view(record.name, record, self._policy(principal.tenant))
+        return user_view(record.name, record, self._policy(principal.tenant))
 
     async def _new_record(
         self, name: str, origin: str, roles: Sequence[str], attributes: Mapping[str, Sequence[str]], tenant: TenantId
     ) -> UserRecord:
-        name = _checked_name(name)
+        name = checked_name(name)
         if await self._users.find(tenant, name) is not None:
             raise UserError(f"There is a user {name!r} already.", code="user_exists")
-        _check_roles(roles, self._policy(tenant))
+        check_roles(roles, self._policy(tenant))
         listed = {key: tuple(values) for key, values in attributes.items()}
         return await self._save(tenant, UserRecord(name, origin, tuple(roles), listed))
 
     async def invite(self, name: str, principal: Principal) -> Invitation:
         """A one-time link with which somebody chooses a new password."""
         self.require_administrator(principal)
-        record = _with_password(await self._known(name, principal.tenant))
+        record = with_password(await self._known(name, principal.tenant))
         token, expires_at = await self._new_invitation(principal.tenant, record.name, ())
         return Invitation(user=record.name, token=token, expires_at=expires_at)
 
     async def set_password(self, name: str, password: str, principal: Principal) -> None:
         """Sets the password of a user. All their sessions end."""
         self.require_administrator(principal)
-        record = _with_password(await self._known(name, principal.tenant))
+        record = with_password(await self._known(name, principal.tenant))
         await self._set_password(record, password, principal.tenant)
 
     async def set_roles(self, name: str, roles: Sequence[str], principal: Principal) -> UserView:
         """Replaces the roles that the directory gives to a user. Those of `access.yaml` stay."""
         self.require_administrator(principal)
-        _check_roles(roles, self._policy(principal.tenant))
+        check_roles(roles, self._policy(principal.tenant))
         record = replace(await self._known(name, principal.tenant), roles=tuple(dict.fromkeys(roles)))
         return await self._changed(record, principal.tenant)
+
+    async def set_attributes(
+        self, name: str, attributes: Mapping[str, Sequence[str]], principal: Principal
+    ) -> UserView:
+        """Replaces the attributes that the directory gives to a user. Those of `access.yaml` win."""
+        self.require_administrator(principal)
+        listed = {key: tuple(values) for key, values in attributes.items()}
+        return await self._changed(
+            replace(await self._known(name, principal.tenant), attributes=listed), principal.tenant
+        )
 
     async def set_disabled(self, name: str, disabled: bool, principal: Principal) -> UserView:
         """Keeps a user out, at once and everywhere, or lets them in again. What belongs to the user stays."""
@@ -347,24 +324,14 @@ class IdentityService:
         for user, role in await self._records.given(tenant, self._clock.now()):
             given.setdefault(user, set()).add(role)
         file = self._registry.access(tenant)
-        listed = {
-            record.name: ListedPerson(
-                frozenset(record.roles) | given.get(record.name, set()),
-                dict(record.attributes),
-                disabled=record.disabled_at is not None,
-            )
-            for record in await self._users.list(tenant)
-        }
         policy = file.policy() if given else None
-        for name, roles in given.items():
-            if name not in listed and policy is not None and name in policy.users:
-                listed[name] = ListedPerson(frozenset(roles))
-        file.directory = listed
+        file.directory = listed_people(await self._users.list(tenant), given, policy)
 
     async def check_policy(self, policy: "AccessPolicy", tenant: TenantId) -> None:
         """Refuses rules after which nobody could administer, if somebody can now."""
         users = await self._users.list(tenant)
-        if self._administrators(self._policy(tenant), users) and not self._administrators(policy, users):
+        day = today(self._clock)
+        if administrators(self._policy(tenant), users, day) and not administrators(policy, users, day):
             raise RefusedError(
                 "With these rules nobody could administer any more.",
                 code="last_administrator",
@@ -372,23 +339,6 @@ class IdentityService:
             )
 
     # Parts
-
-    async def _count_attempt(self, tenant: TenantId, name: str) -> None:
-        """Counts an attempt, or refuses it if it comes too early after others that failed."""
-        while True:
-            failures, open_at = await self._attempts.state(tenant, name) or (0, self._clock.now())
-            now = self._clock.now()
-            if open_at > now:
-                seconds = int((open_at - now).total_seconds()) + 1
-                raise TooManyError(
-                    f"There were too many attempts for this name. The next one is possible in {seconds} s.",
-                    code="sign_in_locked",
-                    hint="Sessions that are open go on.",
-                    retry_after=seconds,
-                )
-            opens = now + timedelta(seconds=wait_after(failures + 1))
-            if await self._attempts.count(tenant, name, failures=failures + 1, open_at=opens):
-                return
 
     async def _new_invitation(self, tenant: TenantId, user: str | None, roles: tuple[str, ...]) -> tuple[str, datetime]:
         token, expires_at = "inv_" + secrets.token_urlsafe(32), self._clock.now() + LINK_VALID
@@ -404,12 +354,12 @@ class IdentityService:
     async def _changed(self, record: UserRecord, tenant: TenantId) -> UserView:
         """Stores a change, unless nobody could administer afterwards."""
         await self._check_administrators(record, tenant)
-        return _view(record.name, await self._save(tenant, record), self._policy(tenant))
+        return user_view(record.name, await self._save(tenant, record), self._policy(tenant))
 
     async def save_listed(self, record: UserRecord, *, disabled: bool, tenant: TenantId) -> UserRecord:
         """Stores what a directory says of a user, unless nobody could administer afterwards. Who is disabled is out at
         once."""
-        _checked_name(record.name)
+        checked_name(record.name)
         since = record.disabled_at or self._clock.now()
         changed = replace(record, disabled_at=since if disabled else None)
         await self._check_administrators(changed, tenant)
@@ -425,30 +375,14 @@ class IdentityService:
     async def _check_administrators(self, record: UserRecord, tenant: TenantId) -> None:
         policy, users = self._policy(tenant), await self._users.list(tenant)
         others = [each for each in users if each.name != record.name]
-        before, after = self._administrators(policy, users), self._administrators(policy, [*others, record])
+        day = today(self._clock)
+        before, after = administrators(policy, users, day), administrators(policy, [*others, record], day)
         if before and not after:
             raise RefusedError(
                 f"{record.name!r} is the last administrator who can sign in.",
                 code="last_administrator",
                 hint="Give the permission `administer` to somebody else first.",
             )
-
-    def _administrators(self, policy: "AccessPolicy", users: Sequence[UserRecord], *, keys: bool = True) -> set[str]:
-        """Those who may administer and can get in, with a password, by a provider, or with a key if `keys`."""
-        records = {record.name: record for record in users}
-        views = [_view(name, records.get(name), policy) for name in records.keys() | policy.users.keys()]
-        with_key = {
-            name
-            for name, user in policy.users.items()
-            if any(key.expires is None or key.expires >= today(self._clock) for key in user.keys)
-        }
-        return {
-            view.name
-            for view in views
-            if not view.disabled
-            and (view.can_sign_in or (keys and view.name in with_key))
-            and any("administer" in policy.roles[role].actions for role in view.roles if role in policy.roles)
-        }
 
     async def _save(self, tenant: TenantId, record: UserRecord) -> UserRecord:
         stored = await self._users.save(tenant, record)
@@ -472,53 +406,3 @@ class IdentityService:
 
     def _policy(self, tenant: TenantId) -> "AccessPolicy":
         return self._registry.access(tenant).required_policy()
-
-
-def _view(name: str, record: UserRecord | None, policy: "AccessPolicy") -> UserView:
-    user = policy.users.get(name)
-    own, listed = (user.roles if user else ()), (record.roles if record else ())
-    attributes = {**(record.attributes if record else {}), **(user.attributes if user else {})}
-    return UserView(
-        name=name,
-        origin=record.origin if record else LOCAL_ORIGIN,
-        roles=sorted({*own, *(role for role in listed if role in policy.roles)}),
-        attributes={key: list(values) for key, values in attributes.items()},
-        can_sign_in=record is not None
-        and (record.password_hash is not None or record.origin not in (LOCAL_ORIGIN, SERVICE_ORIGIN)),
-        disabled=record is not None and record.disabled_at is not None,
-        in_file=user is not None,
-    )
-
-
-def _with_password(record: UserRecord) -> UserRecord:
-    """The record, if the user can have a password of ours: for others it would be a way around their provider."""
-    if record.origin == LOCAL_ORIGIN:
-        return record
-    hint = "Give it a key: `answerable keys add`." if record.origin == SERVICE_ORIGIN else "They sign in there."
-    raise UserError(
-        f"{record.name!r} comes from {record.origin!r} and has no password here.", code="user_not_local", hint=hint
-    )
-
-
-def _checked_name(name: str) -> str:
-    name = name.strip()
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise UserError(f"A user needs a name of 1 to {LONGEST_NAME} characters.", code="user_name_invalid")
-    if name in RESERVED_USERS:
-        raise UserError(f"{name!r} is the person at the machine. Choose another name.", code="user_name_invalid")
-    return name
-
-
-def _check_roles(roles: Sequence[str], policy: "AccessPolicy") -> None:
-    for role in roles:
-        if role not in policy.roles:
-            known = ", ".join(policy.roles) or "none"
-            raise UserError(f"There is no role {role!r}.", code="role_unknown", hint=f"access.yaml has: {known}.")
-
-
-def _invitation_invalid() -> SignInError:
-    return SignInError(
-        "This link was used already, or its time is over.",
-        code="invitation_invalid",
-        hint="Ask for a new one: `answerable users password NAME --link`, or a restart of the server for the first.",
-    )

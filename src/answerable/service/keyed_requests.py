@@ -27,7 +27,8 @@ class KeyedAttempt:
         """What an earlier attempt has remembered."""
 
     async def remember(self, note: str) -> None:
-        """To be called before something is done that must be done in the same way if it is done again."""
+        """Stores a value before the work that uses it begins, so that a repeated request does the work in the same
+        way."""
         await self._keys.remember(self._principal, self._key, note)
         self.note = note
 

@@ -19,16 +19,16 @@ from answerable.core.errors import AnswerableError
 from answerable.core.values import Frozen, Json
 from answerable.core.words import normalise
 from answerable.engine.steps.sql import SqlConfig
+from answerable.models.current import CurrentModels
 from answerable.service.agents import AgentService
 from answerable.service.answers import AnswerService
 from answerable.service.semantic import SemanticService
-from answerable.settings import Settings
 from answerable.sources.editing import read_meaning, rewritten
 from answerable.sources.registry import SourceRegistry
 from answerable.sources.semantic import Semantic, apply, dump, parse
 
 if TYPE_CHECKING:
-    from answerable.agents.prompt_context import SchemaLinks
+    from answerable.agents.schema_links import SchemaLinks
 
 LEARN = "learn"
 """The agent that is asked."""
@@ -73,25 +73,25 @@ class LearningService:
         semantic: SemanticService,
         registry: SourceRegistry,
         readers: Readers,
-        settings: Settings,
+        models: CurrentModels,
     ) -> None:
         self._agents = agents
         self._answers = answers
         self._semantic = semantic
         self._registry = registry
         self._readers = readers
-        self._settings = settings
+        self._models = models
 
     async def learn(
         self, name: str, principal: Principal, *, accept: bool = False, max_tokens: int = 100_000
     ) -> Learned:
         """Asks a model once for names and questions of a source, checks them, and proposes a new semantic.yaml.
         `accept` puts it in force. No further call is made once `max_tokens` are used."""
-        from answerable.agents.prompt_context import schema_links  # brings the reader, which is slow to load
+        from answerable.agents.schema_links import schema_links  # brings the reader, which is slow to load
 
         source = await self._registry.get(name, principal)
         reader = await self._readers.reader(source, principal)
-        found = schema_links(reader, "", share_personal=self._settings.share_personal)
+        found = schema_links(reader, "", share_personal=self._models.share_personal)
         before = (await read_meaning(source)).text
         said = parse(before)
         proposal = _Proposal(await source.describe_plainly(), said)
@@ -118,9 +118,11 @@ class LearningService:
         )
 
     def _inputs(self, name: str, found: "SchemaLinks", group: Sequence[str], said: Semantic) -> dict[str, Json]:
-        from answerable.agents.prompt_context import tables_text
+        from answerable.agents.schema_text import tables_text
 
-        tables = tables_text(replace(found, tables=tuple(group)), share_rows=self._settings.share_rows, room=_ROOM)
+        tables = tables_text(
+            replace(found, tables=tuple(group), touched=len(group)), share_rows=self._models.share_rows, room=_ROOM
+        )
         return {"source": name, "dialect": found.catalog.dialect, "tables": tables, "known": dump(said)}
 
     async def _take(self, proposal: "_Proposal", reply: Mapping[str, Any], name: str, principal: Principal) -> None:
@@ -311,7 +313,7 @@ def _names(catalog: Catalog) -> Iterator[tuple[str, str]]:
 
 
 def _pruned(data: dict[str, Any]) -> dict[str, Any]:
-    """Without things of which nothing is said."""
+    """The file without entries of which nothing is said."""
     inner = {name: _pruned(value) if isinstance(value, dict) else value for name, value in data.items()}
     return {name: value for name, value in inner.items() if value not in ({}, [])}
 

@@ -26,7 +26,7 @@ class OutboxDelivery:
         """One at a time, because a process may claim its own notices again."""
 
     def keep_delivering(self) -> None:
-        """From now on. For a process that stays, such as a server."""
+        """Delivers notices from now on. For a process that stays, such as a server."""
         self._task = asyncio.create_task(self._deliver_for_ever(), name="outbox")
 
     async def deliver(self) -> int:

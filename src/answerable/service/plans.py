@@ -6,14 +6,16 @@ from pydantic import ValidationError
 
 from answerable.agents.graphs import query_graph
 from answerable.agents.run_policy import RunPolicy
+from answerable.core.catalog import Catalog
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import UserError
-from answerable.core.ids import RunId, new_run_id
+from answerable.core.ids import RunId, new_run_id, new_thread_id
 from answerable.engine.steps.present import Presentation
 from answerable.engine.steps.sql import SqlConfig
 from answerable.query.changes import Change, changed
 from answerable.query.plan import QueryPlan
 from answerable.reader.explaining.sentence import sentence
+from answerable.service.exploring import explored_plan
 from answerable.service.plan_parts import NO_PARTS, PlanParts, plan_parts
 from answerable.service.run_carrier import Subject, ended
 from answerable.service.runs import RunService
@@ -68,16 +70,38 @@ class PlanService:
         source = record.sources[0]
         catalog = await (await self._registry.get(source, principal)).describe()
         plan = changed(plan, changes, catalog)
+        context = RunContext(new or new_run_id(), principal, record.thread, request_id)
+        return await self._begin(plan, catalog, source, record.question or "", context)
+
+    async def ask_explored(
+        self,
+        source: str,
+        table: str,
+        changes: Sequence[Change],
+        principal: Principal,
+        request_id: str | None = None,
+        *,
+        new: RunId | None = None,
+    ) -> RunId:
+        """Starts a run, in a thread of its own, of what somebody sees who explores a table."""
+        view = self._registry.view(principal)
+        if view is not None:
+            view.require("ask")
+        catalog = await (await self._registry.get(source, principal)).describe()
+        plan = explored_plan(table, changes, catalog)
+        context = RunContext(new or new_run_id(), principal, new_thread_id(), request_id)
+        return await self._begin(plan, catalog, source, sentence(plan, catalog).rstrip("."), context)
+
+    async def _begin(self, plan: QueryPlan, catalog: Catalog, source: str, question: str, context: RunContext) -> RunId:
         presentation = Presentation(
-            question=record.question or "",
+            question=question,
             understood=sentence(plan, catalog),
             confidence="high",
             confidence_reason=YOURS,
             plan=plan,
         )
         graph = self._policy.applied(query_graph(SqlConfig(source=source, plan=plan), presentation))
-        context = RunContext(new or new_run_id(), principal, record.thread, request_id)
-        return await self._runs.carrier.start(graph, Subject(record.question, record.sources, CHANGED), context)
+        return await self._runs.carrier.start(graph, Subject(question or None, (source,), CHANGED), context)
 
     async def _plan_of(self, record: RunRecord, principal: Principal) -> QueryPlan | None:
         if not ended(record) or len(record.sources) != 1:

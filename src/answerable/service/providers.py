@@ -15,7 +15,8 @@ from answerable.core.errors import AnswerableError, NotFoundError, SignInError
 from answerable.core.ids import TenantId
 from answerable.core.values import Frozen
 from answerable.identity.provider import Provider, read_providers, vouched
-from answerable.service.identity import IdentityService, SignedIn
+from answerable.service.identity import IdentityService
+from answerable.service.identity_views import SignedIn
 from answerable.store.protocols.identities import FlowRecord, Flows
 
 if TYPE_CHECKING:

@@ -16,28 +16,38 @@ from answerable.core.ids import RunId, ThreadId, new_run_id, new_thread_id
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.understand import Question
-from answerable.service.run_carrier import Subject
+from answerable.service.graph_permissions import GraphPermissions
+from answerable.service.run_carrier import GRAPH_MODE, Subject
 from answerable.service.runs import RunService
 from answerable.sources.registry import SourceRegistry
 
 if TYPE_CHECKING:
     from answerable.access.policy import Action
+    from answerable.protection.content.content_filter import ContentFilter
 
 MOST_SOURCES = 10
 _ACTIONS: "Mapping[str | None, Sequence[Action]]" = {
     None: ("ask",),
     "sql": ("sql",),
-    "cypher": ("sql",),
+    "cypher": ("cypher",),
     "python": ("python",),
-    "plan": ("sql", "python"),  # its steps may be either
+    "plan": ("sql", "cypher", "python"),
 }
 """Which permissions a question in words and each type of written query need."""
 
 
 class QuestionService:
     def __init__(
-        self, runs: RunService, registry: SourceRegistry, readers: Readers, default_source: str, policy: RunPolicy
+        self,
+        runs: RunService,
+        registry: SourceRegistry,
+        readers: Readers,
+        default_source: str,
+        policy: RunPolicy,
+        content: "ContentFilter | None" = None,
     ) -> None:
+        """`content`: what questions must pass; None for any."""
+        self._content = content
         self._runs = runs
         self._registry = registry
         self.readers = readers
@@ -61,6 +71,8 @@ class QuestionService:
         sources = self._known(request.sources, principal)
         graph, mode = graph_of(request, sources)
         self._require(principal, written=mode if mode != request.mode else None)
+        if self._content is not None:
+            await self._content.check(request.message, "questions")
         context = RunContext(run or new_run_id(), principal, request.thread or new_thread_id(), request_id)
         return await self._runs.carrier.start(
             self._policy.applied(graph), Subject(request.message, sources, mode), context
@@ -89,10 +101,13 @@ class QuestionService:
     async def retry(
         self, run: RunId, principal: Principal, request_id: str | None = None, *, new: RunId | None = None
     ) -> RunId:
-        """The same question or query once more, in the same thread, as a run of its own with the id `new`."""
+        """Asks the question or query of a run once more, in the same thread, as a run of its own with the id `new`."""
         record = await self._runs.get(run, principal)
         asked_in_words = record.question is not None and record.mode not in ("sql", "cypher", "python")
-        self._require(principal, written=None if asked_in_words else record.mode)
+        if record.mode == GRAPH_MODE:
+            GraphPermissions(self._registry).require(record.question or "", principal)
+        else:
+            self._require(principal, written=None if asked_in_words else record.mode)
         graph = await self._runs.first_graph(run, principal)
         subject = Subject(record.question, record.sources, record.mode)
         context = RunContext(new or new_run_id(), principal, record.thread, request_id)

@@ -4,13 +4,14 @@ import difflib
 import secrets
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 from pydantic import Field
 
-from answerable.access.policy import parse_policy
+from answerable.access.policy import AccessPolicy, Rule, parse_policy
 from answerable.core.clock import Clock
 from answerable.core.context import Principal
-from answerable.core.errors import NotFoundError, RefusedError, UserError
+from answerable.core.errors import AnswerableError, NotFoundError, RefusedError, UserError
 from answerable.core.ids import TenantId
 from answerable.core.values import Frozen
 from answerable.service.identity import IdentityService
@@ -27,6 +28,39 @@ class RulesVersion(Frozen):
     at: datetime
     user: str | None = Field(description="Null for a file that was edited by other means.")
     note: str
+
+
+class RoleView(Frozen):
+    name: str
+    actions: list[str]
+    description: str | None
+
+
+class RuleView(Frozen):
+    """One rule, in fields and in words."""
+
+    name: str
+    roles: list[str] = Field(description="For whom it holds; `everyone` stands for all.")
+    users: list[str]
+    source: str = Field(description="Empty for a rule about graphs or tools.")
+    graphs: list[str] = Field(description="Stored graphs that it is about; `*` stands for all.")
+    tools: list[str] = Field(description="Tools that it is about.")
+    tables: list[str] = Field(description="Empty for all tables.")
+    columns: list[str] = Field(description="Empty for all columns.")
+    effect: Literal["allow", "deny", "rows", "mask"]
+    says: str
+    reason: str | None
+
+
+class RulesState(Frozen):
+    """The rules as they are now. Their text, with another one in its place, goes back with the version."""
+
+    version: int
+    text: str
+    contact: str | None
+    roles: list[RoleView]
+    rules: list[RuleView]
+    problem: str | None = Field(description="Why the file cannot be used as it is; it then lets nobody in.")
 
 
 class RequestView(Frozen):
@@ -58,10 +92,38 @@ class RulesService:
         """The versions of the rules, the newest first. A file that was edited since becomes a version now."""
         self._identity.require_administrator(principal)
         await self.note(principal.tenant)
-        return [
-            RulesVersion(version=each.version, at=each.seen_at, user=each.user, note=each.note)
-            for each in await self._records.versions(principal.tenant)
-        ]
+        return [_version_view(each) for each in await self._records.versions(principal.tenant)]
+
+    async def current(self, principal: Principal) -> RulesState:
+        """The rules as they are now, also if they have a mistake, so that it can be seen and mended."""
+        self._identity.require_administrator(principal)
+        newest = await self._newest(principal.tenant)
+        try:
+            policy, problem = parse_policy(newest.body), None
+        except AnswerableError as error:
+            policy, problem = AccessPolicy(), error.message
+        return RulesState(
+            version=newest.version,
+            text=newest.body,
+            contact=policy.contact,
+            roles=[
+                RoleView(name=name, actions=list(role.actions), description=role.description)
+                for name, role in policy.roles.items()
+            ],
+            rules=[_rule_view(rule) for rule in policy.rules],
+            problem=problem,
+        )
+
+    async def replace(self, text: str, principal: Principal, *, version: int) -> RulesVersion:
+        """Writes other rules in place of `version`, which must be the newest: two people who edit at once do not undo
+        each other's work. Rules with a mistake, or after which nobody could administer, are refused."""
+        self._identity.require_administrator(principal)
+        newest = await self._newest(principal.tenant)
+        if newest.body == text:
+            return _version_view(newest)
+        if newest.version != version:
+            raise _changed_meanwhile()
+        return await self._write(text, newest, "", principal)
 
     async def diff(self, principal: Principal, *, version: int | None = None) -> str:
         """What has changed since a version, by default since the one before: a unified diff, empty if nothing has."""
@@ -82,17 +144,20 @@ class RulesService:
         self._identity.require_administrator(principal)
         old, new = await self._versions(principal.tenant, version)
         if old.body == new.body:
-            return RulesVersion(version=new.version, at=new.seen_at, user=new.user, note=new.note)
-        policy = parse_policy(old.body, f"version {old.version}")
-        await self._identity.check_policy(policy, principal.tenant)
-        file = self._registry.access(principal.tenant)
-        file.write(old.body)
-        record = AccessVersion(
-            new.version + 1, principal.user, self._clock.now(), f"Brings back version {old.version}.", old.body
-        )
-        if not await self._records.add_version(principal.tenant, record):
-            raise UserError("Somebody else has just changed the rules.", code="access_changed")
-        return RulesVersion(version=record.version, at=record.seen_at, user=record.user, note=record.note)
+            return _version_view(new)
+        return await self._write(old.body, new, f"Brings back version {old.version}.", principal)
+
+    async def _write(self, text: str, newest: AccessVersion, note: str, principal: Principal) -> RulesVersion:
+        await self._identity.check_policy(parse_policy(text), principal.tenant)
+        record = AccessVersion(newest.version + 1, principal.user, self._clock.now(), note, text)
+        if not await self._records.add_version(principal.tenant, record):  # before the file: only one of two gets on
+            raise _changed_meanwhile()
+        self._registry.access(principal.tenant).write(text)
+        return _version_view(record)
+
+    async def _newest(self, tenant: TenantId) -> AccessVersion:
+        await self.note(tenant)
+        return (await self._records.versions(tenant, limit=1))[0]
 
     async def note(self, tenant: TenantId) -> None:
         """Stores the rules as a version if they are not the newest one."""
@@ -193,6 +258,34 @@ class RulesService:
             raise UserError(f"The request {request_id} was decided already.", code="access_request_decided")
         await self._identity.refresh(principal.tenant, now=True)
         return _view(decided)
+
+
+def _changed_meanwhile() -> UserError:
+    return UserError(
+        "Somebody else has just changed the rules.",
+        code="access_changed",
+        hint="Look at the rules as they are now, and change them once more.",
+    )
+
+
+def _version_view(record: AccessVersion) -> RulesVersion:
+    return RulesVersion(version=record.version, at=record.seen_at, user=record.user, note=record.note)
+
+
+def _rule_view(rule: Rule) -> RuleView:
+    return RuleView(
+        name=rule.name,
+        roles=list(rule.for_),
+        users=list(rule.users),
+        source=rule.source or "",
+        graphs=list(rule.graphs),
+        tools=list(rule.tools),
+        tables=list(rule.tables),
+        columns=list(rule.columns),
+        effect="allow" if rule.allow else "deny" if rule.deny else "rows" if rule.rows is not None else "mask",
+        says=str(rule),
+        reason=rule.reason,
+    )
 
 
 def _view(request: AccessRequest) -> RequestView:

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from random import shuffle
 from typing import Any, Literal
 
 from answerable.answers.capsule import read_capsule
@@ -18,6 +18,7 @@ from answerable.core.errors import AnswerableError, InternalError, OperatorError
 from answerable.core.events import Event, RunFinished, RunStarted
 from answerable.core.hidden_paths import HiddenPaths
 from answerable.core.ids import MessageId, NodeId, RunId, new_message_id
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.live import LiveRun
@@ -26,6 +27,7 @@ from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.turns import Turns
 from answerable.logs import about
 from answerable.service.run_endings import account_of, process_stopping, result_of, run_quarantined, status_of
+from answerable.service.suspects import MOST_DEATHS, Suspects
 from answerable.store.base import Lease, LeaseLostError, Message, RunBeginning, RunEnd, RunRecord, RunRequest, Store
 from answerable.store.conversation import title_of
 from answerable.store.leases import LEASE_SECONDS
@@ -36,10 +38,12 @@ REQUESTS_SECONDS = 0.5
 """How often a process looks for requests to its runs."""
 ADOPT_SECONDS = 1.0
 """How often a server looks for runs that nobody carries out any more."""
+MIXED = 3
+"""Of so many runs for each place of a worker it takes any, not the first."""
+ROOM_SECONDS = 0.02
+"""A worker that has room for a run, and is at work, waits so long for more room, so that it takes several at once."""
 GRAPH_MODE = "graph"
 """The mode of runs of graphs that users drew."""
-MOST_DEATHS = 2
-"""A run whose process died so often is not continued: it may be what kills them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ class RunCarrier:
         self._most = most
         self._room = asyncio.Event()
         """Set when a run has ended, so that another may be taken."""
+        self._suspects = Suspects(self._room.set)
         self._live: dict[RunId, LiveRun] = {}
         self._attending: asyncio.Task[None] | None = None
         self._adopting: asyncio.Task[None] | None = None
@@ -165,8 +170,7 @@ class RunCarrier:
         out, because others see that its owner lives."""
         with suppress(AnswerableError):
             record = await self.patient.runs.get(context.principal, context.run)
-            if (lease := await self.patient.runs.claim(record)) is not None:
-                await self._take_up(record, lease)
+            await self._claim(record)
 
     def _live_run(self, context: RunContext, lease: Lease, question: str | None) -> LiveRun:
         live = self._engine.live(context, lease, self._listeners)
@@ -201,6 +205,7 @@ class RunCarrier:
                     live.place.leave()
                 if self._live.get(context.run) is live:
                     del self._live[context.run]
+                self._suspects.clear(live)
                 self._room.set()
         if waits:
             await self.adopt(context.run)  # the decision may have come before the run waited for it
@@ -293,19 +298,24 @@ class RunCarrier:
         return await self.adopt()
 
     def keep_adopting(self) -> None:
-        """From now on, continues the runs of processes that died, and carries out those that servers leave to workers.
+        """Continues the runs of processes that died from now on, and carries out those that servers leave to workers.
         For a process that stays, such as a server."""
         if self._leaves_runs:
             return
         self._adopting = asyncio.create_task(self._adopt_for_ever(), name="adopt runs")
 
     async def _adopt_for_ever(self) -> None:
+        looked = -ADOPT_SECONDS
         while True:
             began = self._clock.monotonic()
             self._room.clear()
             try:
                 mark = await self._store.news.mark(QUEUE)
-                await self.resume_unfinished()
+                if began - looked >= ADOPT_SECONDS:
+                    looked = began
+                    await self.resume_unfinished()
+                elif not await self._take_queued() and len(self._live) < (self._most or 0):
+                    await self.adopt()
             except AnswerableError as error:  # the store may be back the next time
                 mark = -1
                 _log.warning("runs not adopted", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
@@ -325,6 +335,8 @@ class RunCarrier:
         ]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            if self._live and self._room.is_set():
+                await asyncio.sleep(ROOM_SECONDS)
         finally:
             for wait in waits:
                 wait.cancel()
@@ -334,14 +346,32 @@ class RunCarrier:
         """The store was away or stood still, so the others could not renew their leases: they get the time to."""
         self._adopt_from = self._clock.monotonic() + LEASE_SECONDS
 
+    async def _take_queued(self) -> int:
+        """Takes as many new runs as this worker has room for, in one go. How many of a tenant are carried out is not
+        counted here: with such a limit each run is claimed for itself."""
+        free = 0 if self._most is None else self._most - len(self._live)
+        if free <= 0 or self._most_of_tenant is not None:
+            return 0
+        async with self._one_adopts:
+            return await asyncio.shield(self._claim_queued(free))
+
+    async def _claim_queued(self, free: int) -> int:
+        # Not patiently: the store must be asked what it has done, not to do it again.
+        queued = await self._store.runs.claim_queued(free)
+        for each in queued:
+            live = self._live_run(_context(each.record), each.record.lease, each.record.question)
+            self._carry(live, self._engine.go_on(live, (each.started,)))
+        return len(queued)
+
     async def adopt(self, only: RunId | None = None) -> int:
         adopted = 0
         if self._leaves_runs:
             return adopted
+        in_batches = self._most is not None and self._most_of_tenant is None and only is None
         async with self._one_adopts:
             full: set[tuple[str, str | None]] = set()
             """Tenants, and graphs of tenants, for which no more runs may be carried out now."""
-            for record in await self._store.runs.adoptable():
+            for record in self._in_turn(await self._store.runs.adoptable(queued=not in_batches)):
                 if self._most is not None and len(self._live) >= self._most:
                     break
                 if record.run in self._live or only not in (None, record.run):
@@ -349,34 +379,47 @@ class RunCarrier:
                 # A run that waits for a decision has no owner who might be alive.
                 if record.owner is not None and self._clock.monotonic() < self._adopt_from:
                     continue
+                if self._suspects.must_wait(record):
+                    continue
                 group = (record.principal.tenant, record.question if record.at_once is not None else None)
                 if record.mode == GRAPH_MODE and group in full:
                     continue
                 of_tenant = self._most_of_tenant if record.mode == GRAPH_MODE else None
-                lease = await self.patient.runs.claim(record, most_of_tenant=of_tenant)
-                if lease is not None:
+                # Goes on if whoever asked for it is cancelled meanwhile: a claim is stored before it is known here.
+                if await asyncio.shield(self._claim(record, of_tenant)):
                     adopted += 1
-                    await self._take_up(record, lease)
                 elif record.at_once is not None or of_tenant is not None:
                     full.add(group)
-        return adopted
+        return adopted + (await self._take_queued() if in_batches else 0)
 
-    async def _take_up(self, record: RunRecord, lease: Lease) -> None:
-        """Goes on with a run that this process has just claimed, after what was asked of it meanwhile."""
-        if (await self._store.runs.get(record.principal, record.run)).deaths >= MOST_DEATHS:
-            await self._give_up(self._live_run(_context(record), lease, record.question), run_quarantined(record.run))
-            return
-        requests = [request for request in await self._store.runs.requests() if request.run == record.run]
-        for request in requests:
-            if request.kind == "decide":
-                await self._decide(record, lease, request)
+    async def end_if_unowned(self, record: RunRecord) -> None:
+        """Takes up a run that somebody asked to cancel, if no process carries it out. It ends before its next step, so
+        it needs no room: a process that leaves runs to workers ends it too."""
+        async with self._one_adopts:
+            if record.owner is not None and self._clock.monotonic() < self._adopt_from:
+                return
+            if record.run not in self._live:
+                await asyncio.shield(self._claim(record, to_end_it=True))
+
+    def _in_turn(self, records: Sequence[RunRecord]) -> Sequence[RunRecord]:
+        """The runs that wait, in their order. A worker mixes the first of them: all workers hear of a run at once, and
+        if all ask for the same one first, all but one ask in vain."""
+        if self._most is None:
+            return records
+        first = [record for record in records[: MIXED * self._most] if record.priority == records[0].priority]
+        shuffle(first)
+        return [*first, *records[len(first) :]]
+
+    async def _claim(self, record: RunRecord, most_of_tenant: int | None = None, *, to_end_it: bool = False) -> bool:
+        """Goes on with a run if this process gets it. Nothing may come between the claim and the carrying out: a run
+        that is claimed and not carried out belongs to a living process, so nobody would ever adopt it."""
+        lease = await self.patient.runs.claim(record, most_of_tenant=most_of_tenant, to_end_it=to_end_it)
+        if lease is None:
+            return False
         live = self._live_run(_context(record), lease, record.question)
-        await self._pause_or_resume(live, [each for each in requests if each.kind in ("pause", "resume")])
+        self._suspects.watch(live, record.deaths + (record.owner is not None))
         self._carry(live, self._go_on(live, record))
-        for request in requests:
-            if request.kind == "cancel":
-                live.cancel(request.body["reason"])
-                await self._store.runs.take(request)
+        return True
 
     async def _pause_or_resume(self, live: LiveRun, wishes: Sequence[RunRequest]) -> None:
         """The last wish counts. A run that is to pause does so before its first step."""
@@ -384,16 +427,32 @@ class RunCarrier:
             live.pause(wishes[-1].body["by"])
             wishes = wishes[:-1]  # it is taken when the run has paused
         for wish in wishes:
-            await self._store.runs.take(wish)
+            await self.patient.runs.take(wish)
 
     async def _go_on(self, live: LiveRun, record: RunRecord) -> Outcome:
+        """Does what was asked of the run while nobody carried it out, then continues it."""
+        # Only a run that somebody had carried out can have lost a process since it was read.
+        new = record.owner is None and not record.deaths
+        if not new and (await self.patient.runs.get(record.principal, record.run)).deaths >= MOST_DEATHS:
+            error = run_quarantined(record.run)
+            await self._give_up(live, error)
+            return Outcome(record.run, "failed", error=error)
+        requests = [request for request in await self.patient.runs.requests() if request.run == record.run]
+        for request in requests:
+            if request.kind == "decide":
+                await self._decide(record, live.lease, request)
+        await self._pause_or_resume(live, [each for each in requests if each.kind in ("pause", "resume")])
+        for request in requests:
+            if request.kind == "cancel":
+                live.cancel(request.body["reason"])
+                await self.patient.runs.take(request)
         outcome = await self._engine.go_on(live)
         if outcome.status in ("waiting", "paused"):
             return outcome
-        if not ended(await self._store.runs.get(record.principal, record.run)):
+        if not ended(await self.patient.runs.get(record.principal, record.run)):
             # Earlier versions stored the last event and the status one after the other; a crash could part them.
-            last = (await self._store.events.read(record.principal, record.run))[-1]
-            await self._store.runs.finish(live.lease, await self._end(live, record.question, last))
+            last = (await self.patient.events.read(record.principal, record.run))[-1]
+            await self.patient.runs.finish(live.lease, await self._end(live, record.question, last))
         return outcome
 
     async def _decide(self, record: RunRecord, lease: Lease, request: RunRequest) -> None:
@@ -410,7 +469,7 @@ class RunCarrier:
             )
         except UserError:  # somebody else was quicker with a decision
             _log.info("decision came too late", extra={"fields": {"run": record.run, "step": body["step"]}})
-        await self._store.runs.take(request)
+        await self.patient.runs.take(request)
 
     async def _attend(self) -> None:
         """Carries out what other processes ask of the runs of this one, for as long as there are any."""
@@ -435,5 +494,5 @@ def ended(record: RunRecord) -> bool:
 
 
 def _context(record: RunRecord) -> RunContext:
-    """On behalf of the person who started the run, whoever continues it."""
+    """The context of a run: it acts on behalf of the person who started it, whoever continues it."""
     return RunContext(record.run, record.principal, record.thread, record.request_id)

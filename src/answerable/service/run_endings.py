@@ -62,8 +62,8 @@ def process_stopping(run: RunId | None = None) -> TransientError:
 
 def run_quarantined(run: RunId) -> OperatorError:
     return OperatorError(
-        f"Two processes died while they carried {run} out, so it is not continued.",
+        f"Three processes in a row died at the same place of {run}, so it is not continued.",
         code="run_quarantined",
         hint="Its steps are kept: look at the last one, and into the log of that time. "
-        "To try it all the same, ask again.",
+        "To try it all the same, ask again; a graph goes on from there with `answerable graph fork`.",
     )

@@ -176,14 +176,15 @@ class RunService:
     # Acting on a run
 
     async def cancel(self, run: RunId, principal: Principal, reason: str = "cancelled by the user") -> None:
-        """Stops a run, whichever process carries it out, and waits until it has stopped. A run that has ended already
-        stays as it is."""
+        """Stops a run, whichever process carries it out, and waits until it has stopped. A run that no process carries
+        out ends here. A run that has ended already stays as it is."""
         record = await self._store.runs.get(principal, run)
         if ended(record):
             return
-        if (live := self.carrier.live(run)) is None:
+        if self.carrier.live(run) is None:
             await self._store.runs.request(principal, run, "cancel", {"reason": reason})
-            await self.carrier.adopt(run)  # in case nobody carries it out
+            await self.carrier.end_if_unowned(record)
+        if (live := self.carrier.live(run)) is None:
             await self._concluded(record)
         else:
             live.cancel(reason)
@@ -214,14 +215,15 @@ class RunService:
         await self.carrier.adopt(run)
 
     async def _concluded(self, record: RunRecord) -> None:
-        """Waits until a run of another process has ended."""
-        with suppress(TimeoutError):  # its process died just then, and none that adopts runs is there
+        """Waits until a run of another process has ended. If that process dies meanwhile, the run ends here."""
+        with suppress(TimeoutError):  # its process lives and does not react
             async with asyncio.timeout(END_SECONDS):
                 while not ended(record):
                     mark = await self._store.news.mark(record.run)
                     record = await self._store.runs.get(record.principal, record.run)
                     if not ended(record):
                         await self._store.news.beyond(record.run, mark, NEWS_SECONDS)
+                        await self.carrier.end_if_unowned(record)
 
     async def decide(
         self,
@@ -262,8 +264,8 @@ class RunService:
         await self.carrier.adopt(run)
 
     async def resume_patiently(self, principal: Principal) -> int:
-        """The same, for somebody who waits for the runs of a process that was killed a moment ago: its lease may not
-        have lapsed yet, so runs that are under way elsewhere are looked at again after that time."""
+        """Continues unfinished runs, for somebody who waits for the runs of a process that was killed a moment ago. Its
+        lease may not have lapsed yet, so runs of other processes are looked at again after that time."""
         adopted = await self.carrier.resume_unfinished()
         under_way = await self.count(principal, only=RunFilter(statuses=("running",)))
         if under_way > self.carrier.running():

@@ -9,10 +9,11 @@ from datetime import datetime
 
 from answerable.core.clock import Clock
 from answerable.core.context import Principal
+from answerable.core.cron_times import next_moment
 from answerable.core.errors import AnswerableError, RefusedError, UserError
 from answerable.core.ids import RunId
 from answerable.core.values import Frozen
-from answerable.graphs.schedules import GraphSchedule, due_moments, next_moment
+from answerable.graphs.schedules import GraphSchedule, due_moments
 from answerable.service.graphs import GraphService
 from answerable.store.base import Store
 from answerable.store.protocols.schedules import ScheduleRecord
@@ -89,7 +90,7 @@ class ScheduleService:
         return begun
 
     def keep_running(self) -> None:
-        """From now on, runs graphs when they are due. For a process that stays, such as a server."""
+        """Runs graphs when they are due, from now on. For a process that stays, such as a server."""
         self._task = asyncio.create_task(self._run_for_ever(), name="schedules")
 
     async def _run_for_ever(self) -> None:

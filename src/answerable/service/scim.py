@@ -15,7 +15,8 @@ from answerable.core.validation import first_problem
 from answerable.core.values import Frozen
 from answerable.identity.scim import ENTERPRISE, GROUP, LIST, USER, field_of, invalid, patched, stored_fields, truth
 from answerable.identity.scim_filter import parsed_filter, values_at
-from answerable.service.identity import SCIM_ORIGIN, IdentityService
+from answerable.service.identity import IdentityService
+from answerable.service.user_records import SCIM_ORIGIN
 from answerable.store.protocols.groups import GroupRecord, UserGroups
 from answerable.store.protocols.identities import UserRecord, Users
 
@@ -36,6 +37,14 @@ class ScimRules(Frozen):
     """Which roles of `access.yaml` a group gives, by its display name."""
     attributes: Mapping[str, str] = Field(default_factory=dict)
     """Attributes for row rules, each by the path of a SCIM attribute, such as `urn:…:enterprise:2.0:User:division`."""
+
+
+class GroupView(Frozen):
+    """A group that the directory has sent."""
+
+    name: str
+    members: list[str]
+    roles: list[str] = Field(description="The roles of `access.yaml` that it gives, by `scim` in settings.yaml.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +129,14 @@ class ScimService:
         self._identity.require_administrator(principal)
         found = [_group(record) for record in await self._groups.list(principal.tenant)]
         return _listing(found, filter_text, start, count)
+
+    async def listed_groups(self, principal: Principal) -> list[GroupView]:
+        """The groups by name, for people to read."""
+        self._identity.require_administrator(principal)
+        return [
+            GroupView(name=each.name, members=list(each.members), roles=list(self._rules.roles.get(each.name, ())))
+            for each in await self._groups.list(principal.tenant)
+        ]
 
     async def group(self, group_id: str, principal: Principal) -> Versioned:
         self._identity.require_administrator(principal)

@@ -1,11 +1,11 @@
-"""How Answerable is set up here: models, budgets and use, sandboxes, versions. Secrets are never shown."""
+"""How Answerable is set up here: budgets and use, sandboxes, versions. Secrets are never shown."""
 
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date, timedelta
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -16,52 +16,12 @@ from answerable.core.values import Frozen
 from answerable.engine.steps.descriptor import Product, RowsFrom, StepDescriptor
 from answerable.machine import machine_facts, runs_programs, sandboxes_found
 from answerable.models.budget import Budget
-from answerable.models.config import ROLES, ModelsConfig, split_name
+from answerable.models.current import CurrentModels
 from answerable.models.prices import BILLION
 from answerable.settings import Settings, shown_settings
 from answerable.sources.open import shown_location
 from answerable.store.base import DayOfUse, Store
 from answerable.store.protocols.budgets import AccountLimit, Balance
-
-if TYPE_CHECKING:
-    from answerable.models.check import Checked, Trial
-
-
-class ModelName(Frozen):
-    name: str
-    provider: str
-    model: str
-    base_url: str | None
-
-
-class ModelRole(Frozen):
-    role: str = Field(description="`reasoning` plans and judges; `coding` writes queries and programs.")
-    models: list[ModelName] = Field(description="The first is used, the others in turn when it fails.")
-
-
-class ModelsOverview(Frozen):
-    configured: bool = Field(description="False: questions are read without a language model.")
-    roles: list[ModelRole]
-
-
-class ModelTrialError(Frozen):
-    code: str
-    message: str
-    hint: str | None
-
-
-class ModelTrial(Frozen):
-    ok: bool
-    ms: float
-    error: ModelTrialError | None = None
-
-
-class ModelCheck(Frozen):
-    name: str
-    works: bool
-    checks: dict[str, ModelTrial] = Field(description="`text`, `structured`, `streaming`, `tools`.")
-    tokens: int
-    cost_usd: float | None
 
 
 class UsageDay(Frozen):
@@ -137,26 +97,21 @@ class StepKindList(Frozen):
 
 
 class SetupService:
-    def __init__(self, store: Store, settings: Settings, clock: Clock, step_kinds: Sequence[StepDescriptor]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        models: CurrentModels,
+        clock: Clock,
+        step_kinds: Sequence[StepDescriptor],
+    ) -> None:
         self._store = store
+        self._models = models
         self._settings = settings
         self._clock = clock
         self._step_kinds = step_kinds
         self._runs_programs = False
         """Until it was tried."""
-
-    def models(self, principal: Principal) -> ModelsOverview:
-        """Which language models are set."""
-        config = self._settings.models_config
-        roles = [ModelRole(role=role, models=[_model(name, config) for name in config.chain(role)]) for role in ROLES]
-        return ModelsOverview(configured=bool(config.named()), roles=roles)
-
-    async def check_models(self, principal: Principal, *, name: str | None = None) -> Sequence[ModelCheck]:
-        """Tries one model, or all that are set, with tiny requests; they cost a fraction of a cent."""
-        from answerable.models.check import check_models  # brings the clients of providers, which only models need
-
-        checked = await check_models(self._settings.models_config, principal, name)
-        return [_model_check(each) for each in checked]
 
     def settings(self, principal: Principal) -> Mapping[str, Any]:
         """Every setting by name, without keys and passwords."""
@@ -188,7 +143,7 @@ class SetupService:
             home=str(settings.home),
             default_source=shown_location(settings.source),
             upload_mb=settings.upload_mb,
-            share_rows=settings.share_rows,
+            share_rows=self._models.share_rows,
             runs_as_written=["sql", "cypher", "python"] if self._runs_programs else ["sql", "cypher"],
         )
 
@@ -197,30 +152,10 @@ class SetupService:
         return StepKindList(step_kinds=[StepKindView.of(kind) for kind in self._step_kinds])
 
     async def _budgets(self, principal: Principal) -> list[BudgetView]:
-        budget = Budget(self._store.budgets, self._settings.models_config.budget, self._clock)
+        budget = Budget(self._store.budgets, self._models.config.budget, self._clock)
         context = RunContext(new_run_id(), principal)
         balances = await budget.balances(context)
         return [_budget(limit, balance) for limit, balance in zip(budget.accounts(context), balances, strict=True)]
-
-
-def _model(name: str, config: ModelsConfig) -> ModelName:
-    provider, model = split_name(name, config.providers)
-    endpoint = config.providers.get(provider)
-    base_url = shown_location(endpoint.base_url) if endpoint and endpoint.base_url else None
-    return ModelName(name=name, provider=provider, model=model, base_url=base_url)
-
-
-def _model_check(checked: "Checked") -> ModelCheck:
-    trials = {name: _trial(trial) for name, trial in checked.trials.items()}
-    return ModelCheck(
-        name=checked.name, works=checked.works, checks=trials, tokens=checked.tokens, cost_usd=checked.cost
-    )
-
-
-def _trial(trial: "Trial") -> ModelTrial:
-    error = trial.error
-    shown = error and ModelTrialError(code=error.stable_code, message=error.message, hint=error.hint)
-    return ModelTrial(ok=trial.ok, ms=round(trial.ms, 1), error=shown)
 
 
 def _day(day: date, used: Mapping[str, DayOfUse]) -> UsageDay:

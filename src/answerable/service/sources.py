@@ -1,88 +1,36 @@
 """Sources: listed, described, added, uploaded, removed, read again and looked into."""
 
 from collections.abc import AsyncIterator, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import Literal
 
-from pydantic import Field
-
-from answerable.core.catalog import Catalog, Relationship
+from answerable.core.catalog import Catalog
 from answerable.core.clock import Clock
 from answerable.core.context import Principal, Visibility
 from answerable.core.errors import AnswerableError, NotFoundError, RefusedError, UserError
 from answerable.core.hidden_paths import HiddenPaths
-from answerable.core.values import Frozen, Json, OutputColumn
+from answerable.core.values import OutputColumn
 from answerable.service.keyed_requests import KeyedAttempt
+from answerable.service.source_views import (
+    RelationshipView,
+    SourceList,
+    SourceProblem,
+    SourceProgress,
+    SourceSummary,
+    SourceTest,
+    TablePreview,
+    UploadedFile,
+)
 from answerable.service.uploads import UploadRoom, received
 from answerable.settings import Settings
 from answerable.sources.added import MB, AddedSources, safe_file_name, source_name
 from answerable.sources.base import browsable
-from answerable.sources.open import API_SCHEMES, api_refused
+from answerable.sources.open import API_SCHEMES, api_refused, shown_location
 from answerable.sources.registry import SourceRegistry
 from answerable.sources.sql.postgres_url import SCHEMES, parsed
 from answerable.sources.statistics import TableStatistics, plain, table_named
 from answerable.sources.watch import Watch
 
 KEPT_STATISTICS = 500
-
-
-class SourceProblem(Frozen):
-    code: str
-    message: str
-    hint: str | None
-
-
-class SourceProgress(Frozen):
-    message: str
-    done: int
-    total: int
-    counted: bool = Field(description="Whether `done` and `total` count tables; else they count stages of reading.")
-    seconds: float = Field(description="Since the reading began.")
-
-
-class SourceSummary(Frozen):
-    name: str
-    kind: str | None = Field(
-        description="`files`, `sqlite`, `duckdb`, `postgres`, `api`; null until the source was opened."
-    )
-    location: str = Field(description="Never with a password.")
-    origin: Literal["bundled", "settings", "added", "uploaded"]
-    default: bool = Field(description="Whether a question that names no source asks this one.")
-    removable: bool
-    state: Literal["unread", "reading", "ready", "failed"]
-    tables: int | None
-    rows: int | None = Field(description="Of all tables together.")
-    last_sync: datetime | None = Field(description="When the data was last written, as far as the source can tell.")
-    read_at: datetime | None
-    fingerprint: str | None = Field(description="Differs whenever the data has changed; null until it was read.")
-    progress: SourceProgress | None
-    error: SourceProblem | None
-    files: list[str] = Field(description="The files of an uploaded source.")
-
-
-class SourceList(Frozen):
-    sources: list[SourceSummary]
-    upload_mb: int = Field(description="Largest file that may be uploaded; 0 when nothing may be added.")
-    upload_room_mb: int = Field(description="How much more may be uploaded before something has to be removed.")
-
-
-class UploadedFile(Frozen):
-    file: str = Field(description="The name under which the file is stored.")
-    format: str
-    bytes: int
-    source: SourceSummary
-
-
-class TablePreview(Frozen):
-    columns: tuple[OutputColumn, ...]
-    rows: list[list[Json]]
-    offset: int
-    row_count: int
-
-
-class RelationshipView(Relationship):
-    orphan_rows: int | None = Field(description="Rows that refer to no row; null when they could not be counted.")
 
 
 class SourceService:
@@ -153,14 +101,42 @@ class SourceService:
         """Adds an API by its OpenAPI document and its address. `secret_env`: the environment variable that holds its
         credential; `secret_header`: the header for it, if not as the document says; `entities`: those that become
         tables, else all."""
+        location = self.api_location(
+            document, base_url, secret_env=secret_env, secret_header=secret_header, entities=entities
+        )
+        return await self.add(location, principal, name=name or Path(document).stem)
+
+    def api_location(
+        self,
+        document: str,
+        base_url: str,
+        *,
+        secret_env: str | None = None,
+        secret_header: str | None = None,
+        entities: Sequence[str] = (),
+    ) -> str:
+        """The location of an API, as `add` and `test` take it."""
         from answerable.sources.api.location import api_location
 
         _check_not_empty(document, "document")
         path = str(_existing(document)) if self._any_location else document
-        location = api_location(
+        return api_location(
             path, base_url, secret_env=secret_env, secret_header=secret_header, entities=tuple(entities)
-        )
-        return await self.add(location.text, principal, name=name or Path(document).stem)
+        ).text
+
+    async def test(self, location: str, principal: Principal, *, name: str | None = None) -> SourceTest:
+        """Opens and reads a location as `add` would, says what is wrong, and adds nothing."""
+        self._check_adding()
+        location, wanted = self._addable(location)
+        called = self._free_name(name or wanted, principal, chosen=name is not None)
+        shown = shown_location(location)
+        try:
+            kind, catalog = await self._registry.tried(location)
+        except AnswerableError as error:
+            problem = _problem(self._hidden.of(error))
+            return SourceTest(name=called, location=shown, kind=None, tables=None, rows=None, problem=problem)
+        rows = sum(table.row_count or 0 for table in catalog.tables)
+        return SourceTest(name=called, location=shown, kind=kind, tables=len(catalog.tables), rows=rows, problem=None)
 
     async def add(
         self, location: str, principal: Principal, *, name: str | None = None, attempt: KeyedAttempt | None = None
@@ -169,22 +145,8 @@ class SourceService:
         file or a folder, which stays where it is. `attempt`: of a request that may have been carried out before; its
         source is then not added again."""
         self._check_adding()
-        _check_not_empty(location, "location")
         _check_not_empty(name, "name")
-        if location.partition("://")[0].lower() in API_SCHEMES:
-            wanted = self._api_name(location)
-        elif "://" not in location and self._any_location:
-            location = str(_existing(location))
-            wanted = Path(location).stem or "files"
-        elif location.partition("://")[0].lower() in SCHEMES:
-            wanted = self._database(location)
-        else:
-            raise UserError(
-                "Only databases can be added by URL.",
-                code="source_url_invalid",
-                hint="Write it as postgresql://user:password@host:5432/database; "
-                + ("name files by their path." if self._any_location else "upload files instead."),
-            )
+        location, wanted = self._addable(location)
         known = self._added(principal).get(attempt.note) if attempt is not None and attempt.note is not None else None
         if attempt is not None and attempt.note is not None and known is not None and known.location == location:
             called = attempt.note
@@ -288,6 +250,24 @@ class SourceService:
 
     def _added(self, principal: Principal) -> AddedSources:
         return self._settings.added_sources(principal)
+
+    def _addable(self, location: str) -> tuple[str, str]:
+        """The location that this caller may add, in full, and what it would be called."""
+        _check_not_empty(location, "location")
+        scheme = location.partition("://")[0].lower()
+        if scheme in API_SCHEMES:
+            return location, self._api_name(location)
+        if "://" not in location and self._any_location:
+            path = _existing(location)
+            return str(path), path.stem or "files"
+        if scheme in SCHEMES:
+            return location, self._database(location)
+        raise UserError(
+            "Only databases can be added by URL.",
+            code="source_url_invalid",
+            hint="Write it as postgresql://user:password@host:5432/database; "
+            + ("name files by their path." if self._any_location else "upload files instead."),
+        )
 
     def _database(self, url: str) -> str:
         """The name of the database in a URL that this caller may add."""

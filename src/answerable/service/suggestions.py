@@ -1,29 +1,90 @@
-"""Questions to begin with: first the golden questions of a source, then some that are built from its names."""
+"""Questions to begin with: first the golden questions of a source, then some that are built from its names. Each was
+read and run, so whoever asks one gets an answer."""
 
 from collections.abc import Sequence
 
-from answerable.core.context import Principal
+from pydantic import Field
+
+from answerable.agents.dry_run import peeked
+from answerable.agents.readers import Readers
+from answerable.core.catalog import Catalog
+from answerable.core.context import Principal, Visibility
+from answerable.core.errors import AnswerableError
+from answerable.core.values import Frozen, Json
+from answerable.engine.steps.understand import Question
 from answerable.evals.cases import BUNDLED
-from answerable.reader.suggestions import suggested
+from answerable.query.compiling import compiled
+from answerable.reader.explaining.brief_answer import brief_answer
+from answerable.reader.reading import Read
+from answerable.reader.suggestions import Suggestion, suggested
 from answerable.service.evals import EvalService
 from answerable.service.golden_cases import GoldenCase
 from answerable.settings import Settings
+from answerable.sources.base import Source
 from answerable.sources.registry import SourceRegistry
+from answerable.sources.statistics import plain
 
-MOST = 4
+MOST, TRIED = 4, 12
+SHOWN_ROWS = 24
+
+
+class SuggestedQuestion(Frozen):
+    question: str
+    answer: str | None = Field(description="In a few words; null if the source is not asked beforehand.")
+    rows: list[list[Json]] = Field(description=f"The first {SHOWN_ROWS} rows of the answer.")
+    row_count: int
 
 
 class SuggestionService:
-    def __init__(self, registry: SourceRegistry, evals: EvalService, settings: Settings) -> None:
+    def __init__(self, registry: SourceRegistry, readers: Readers, evals: EvalService, settings: Settings) -> None:
         self._registry = registry
+        self._readers = readers
         self._evals = evals
         self._settings = settings
+        self._found: dict[tuple[Visibility, str], tuple[Catalog, list[SuggestedQuestion]]] = {}
 
-    async def questions(self, name: str, principal: Principal) -> Sequence[str]:
-        """A few questions that a source can answer."""
+    async def questions(self, name: str, principal: Principal) -> Sequence[SuggestedQuestion]:
+        """A few questions that a source can answer, with their answers; tried once while the data stays as it is."""
         source = await self._registry.get(name, principal)
-        golden = _varied(await self._golden(name, principal))
-        return list(dict.fromkeys((*golden, *suggested(await source.describe()))))[:MOST]
+        catalog = await source.describe()
+        golden = tuple(_varied(await self._golden(name, principal)))
+        wanted = list(dict.fromkeys((*map(Suggestion, golden), *suggested(catalog))))[:TRIED]
+        key = (self._registry.visibility(principal), name)
+        known = self._found.get(key)
+        if known is None or known[0] is not catalog or not {*golden[:MOST]} <= {each.question for each in known[1]}:
+            self._found[key] = (catalog, await self._tried(wanted, source, catalog, principal))
+        return self._found[key][1]
+
+    async def _tried(
+        self, questions: Sequence[Suggestion], source: Source, catalog: Catalog, principal: Principal
+    ) -> list[SuggestedQuestion]:
+        found: list[SuggestedQuestion] = []
+        for question in questions:
+            if len(found) == MOST:
+                break
+            tried = await self._answer(question.text, source, catalog, principal)
+            if tried is None or (question.grouped and tried.answer is not None and _says_little(tried.rows)):
+                continue
+            if tried.rows not in [each.rows for each in found if each.rows]:
+                found.append(tried)
+        return found
+
+    async def _answer(
+        self, text: str, source: Source, catalog: Catalog, principal: Principal
+    ) -> SuggestedQuestion | None:
+        """The question with its answer, or None if nobody would get one."""
+        try:
+            reply = await self._readers.read(Question(text=text, source=source.name), principal)
+            if not isinstance(reply, Read):
+                return None
+            [rows] = await peeked(source, [compiled(reply.best.plan, catalog)])
+        except AnswerableError:  # a question that cannot be answered is not suggested
+            return None
+        if rows is None:
+            return None if source.is_local else SuggestedQuestion(question=text, answer=None, rows=[], row_count=0)
+        first = [[plain(value) for value in row] for row in rows[:SHOWN_ROWS]]
+        answered = SuggestedQuestion(question=text, answer=brief_answer(rows), rows=first, row_count=len(rows))
+        return answered if rows else None
 
     async def _golden(self, name: str, principal: Principal) -> Sequence[GoldenCase]:
         """Returns the cases that users saved for this source, then the bundled ones. Follow-ups are left out."""
@@ -31,6 +92,11 @@ class SuggestionService:
         own = [case for suite in suites.values() for case in suite if case.case.source == name and not case.lead]
         bundled = name not in self._settings.sources and name in BUNDLED
         return [*own, *(suites.get(name, ()) if bundled else ())]
+
+
+def _says_little(rows: Sequence[Sequence[Json]]) -> bool:
+    """Whether there is nothing to compare: a single row, or the same figure in every one."""
+    return len(rows) < 2 or len({str(row[-1]) for row in rows}) == 1
 
 
 def _varied(cases: Sequence[GoldenCase]) -> Sequence[str]:

@@ -15,7 +15,6 @@ import stat
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Literal
@@ -25,6 +24,7 @@ from answerable.core.context import HOME_TENANT
 from answerable.core.errors import OperatorError, RefusedError, UserError
 from answerable.core.file_errors import cannot_read, no_descriptors
 from answerable.core.ids import TenantId
+from answerable.core.records import dataclass
 from answerable.isolation.own_folder import own_folder, remove_abandoned
 from answerable.sources.discovery import content_of, expected_by_name, sniffed, table_name
 from answerable.sources.sql.database_files import DATABASE_KINDS, database_kind

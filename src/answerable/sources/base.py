@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from answerable.core.catalog import Catalog, Table, ValueLookup
 from answerable.core.errors import UserError
 from answerable.core.progress import Progress, no_progress
+from answerable.core.records import dataclass
 from answerable.core.values import Language, OutputColumn, Scalar
 from answerable.query.checked import CheckedQuery
 from answerable.sources.statistics import RelationshipCheck, TableStatistics
@@ -37,18 +37,21 @@ class LiveCalls:
     """What it took to answer a query from a live service."""
 
     at: datetime
-    calls: int
-    """HTTP requests, with retries."""
-    pages: int
+    calls: int | None
+    """HTTP requests, with retries. None if it would tell how much there is that the person may not see."""
+    pages: int | None
     fingerprint: str
     """Of the rows that were fetched."""
     notes: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
+        moment = f"Live from the API at {self.at:%Y-%m-%d %H:%M:%S} UTC"
+        if self.calls is None or self.pages is None:
+            return f"{moment}."
         calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
         pages = "1 page" if self.pages == 1 else f"{self.pages:,} pages"
-        return f"Live from the API at {self.at:%Y-%m-%d %H:%M:%S} UTC: {calls}, {pages}."
+        return f"{moment}: {calls}, {pages}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class Source(Protocol):
         ...
 
     async def describe_plainly(self) -> Catalog:
-        """The same without what a `semantic.yaml` says."""
+        """Describes the source without what its `semantic.yaml` says."""
         ...
 
     async def values(self, progress: Progress = no_progress) -> ValueLookup:

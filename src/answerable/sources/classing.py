@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from answerable.core.catalog import Catalog, Column, Relationship, SecretColumn, Table
 from answerable.core.words import name_words
+from answerable.sources.street_addresses import address_reason
 
 
 def _set(text: str) -> frozenset[str]:
@@ -52,15 +53,13 @@ _RANDOM_BITS = 3.7
 """Bits of information a character of random text has at least; words and codes have less."""
 
 _PERSONAL_WORDS = _set(
-    "email mail phone telephone mobile cellphone fax ssn iban passport birthday birthdate dob street postaddress "
-    "homeaddress"
+    "email mail phone telephone mobile cellphone fax ssn iban passport birthday birthdate dob postaddress homeaddress"
 )
 _PERSONAL_PAIRS = (
     ("e", "mail"),
     ("birth", "date"),
     ("date", "birth"),
     ("home", "address"),
-    ("street", "address"),
     ("billing", "address"),
     ("shipping", "address"),
     ("ip", "address"),
@@ -81,15 +80,15 @@ _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}.*|\d{1,2}[-/.]\d{1,2}[-/.]\d{
 
 def classed_table(table: Table) -> Table:
     """The table with the class of each column. Of secrets no value is kept."""
-    return table.model_copy(update={"columns": tuple(map(classed_column, table.columns))})
+    return table.model_copy(update={"columns": tuple(classed_column(each, table.name) for each in table.columns)})
 
 
-def classed_column(column: Column) -> Column:
+def classed_column(column: Column, table: str | None = None) -> Column:
     values = column.examples
     if reason := secret_reason(column.name, values, text=column.type == "text"):
         emptied = {"examples": (), "minimum": None, "maximum": None, "value_names": ()}
         return column.model_copy(update={"sensitivity": "secret", "sensitivity_reason": reason, **emptied})
-    if reason := personal_reason(column.name, values, text=column.type == "text"):
+    if reason := personal_reason(column.name, values, text=column.type == "text", table=table):
         return column.model_copy(update={"sensitivity": "personal", "sensitivity_reason": reason})
     return column
 
@@ -138,12 +137,16 @@ def secret_reason(name: str, values: Sequence[str], *, text: bool = True) -> str
     return None
 
 
-def personal_reason(name: str, values: Sequence[str], *, text: bool = True) -> str | None:
-    """Why a column is taken for personal data; None if it is not."""
+def personal_reason(name: str, values: Sequence[str], *, text: bool = True, table: str | None = None) -> str | None:
+    """Why a column is taken for personal data; None if it is not. `table` is the table's name where it is known."""
     words = name_words(name)
     if _says(words, _PERSONAL_WORDS, _PERSONAL_PAIRS) and not {"count", "opens", "sent", "rate"} & set(words[-1:]):
         return "its name"
-    if not text or not values:
+    if not text:
+        return None
+    if reason := address_reason(name, values, table):
+        return reason
+    if not values:
         return None
     patterns = ((_EMAIL, "e-mail addresses"), (_SSN, "numbers of persons"), (_IBAN, "numbers of accounts"))
     for pattern, what in patterns:

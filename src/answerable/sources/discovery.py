@@ -8,13 +8,13 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from answerable.core.catalog import Warning
 from answerable.core.errors import FileError, LimitError
 from answerable.core.file_errors import no_descriptors
+from answerable.core.records import dataclass
 from answerable.sources.sql.database_files import DATABASE_FILES, DATABASE_SUFFIXES, database_kind
 from answerable.sources.workers.content import HEAD, content_named, other_than_text
 

@@ -182,7 +182,7 @@ def _data(semantic: Semantic) -> dict[str, Any]:
 
 
 def _pruned(data: dict[str, Any]) -> dict[str, Any]:
-    """Without things of which nothing is said."""
+    """The file without entries of which nothing is said."""
     inner = {name: _pruned(value) if isinstance(value, dict) else value for name, value in data.items()}
     return {name: value for name, value in inner.items() if value != {}}
 

@@ -19,7 +19,7 @@ class FederatedSources:
         return (await self.merged(progress)).catalog
 
     async def merged(self, progress: Progress = no_progress) -> Merged:
-        """The same object for as long as nothing has changed."""
+        """Returns the same object as before for as long as nothing has changed."""
         catalogs = tuple(await asyncio.gather(*(source.describe(progress) for source in self._sources.values())))
         if self._known is None or any(a is not b for a, b in zip(self._known[0], catalogs, strict=True)):
             self._known = (catalogs, merged(dict(zip(self._sources, catalogs, strict=True))))

@@ -3,16 +3,16 @@
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from answerable.core.errors import FileError, NotFoundError, RefusedError, SourceError, UserError
 from answerable.core.file_errors import cannot_read
+from answerable.core.records import dataclass
 from answerable.sources.base import Source
 from answerable.sources.discovery import named_file
 from answerable.sources.fingerprints import digest
-from answerable.sources.graph.backend import GraphFileBackend, graph_file
+from answerable.sources.graph.backend import GraphFileBackend, graph_file, schema_file
 from answerable.sources.sql import duckdb, files, postgres, sqlite
 from answerable.sources.sql.backend import SourceOptions, SqlBackend
 from answerable.sources.sql.database_files import database_kind
@@ -80,9 +80,14 @@ def _files(opening: Opening) -> Source:
 def _graph(opening: Opening) -> Source:
     from answerable.sources.graph.source import GraphSource  # brings the parser of Cypher
 
-    file = graph_file(opening.path)
-    assert file is not None
-    return opening.served(GraphSource, GraphFileBackend(file, opening.options), _stem(opening.path))
+    if file := graph_file(opening.path):
+        return opening.served(GraphSource, GraphFileBackend(file, opening.options), _stem(opening.path))
+    from answerable.sources.graph.files_backend import GraphFilesBackend
+
+    schema = schema_file(opening.path)
+    assert schema is not None
+    backend = GraphFilesBackend(schema, opening.cache, opening.options)
+    return opening.served(GraphSource, backend, schema.parent.name or "graph")
 
 
 def api_refused() -> RefusedError:
@@ -135,7 +140,7 @@ SOURCE_KINDS: tuple[SourceKind, ...] = (
         lambda o: o.served_by(duckdb.DuckDbBackend(o.path, o.options), _stem(o.path)),
         recognises=lambda path: database_kind(path) == duckdb.DuckDbBackend.kind,
     ),
-    SourceKind(GraphFileBackend.kind, _graph, recognises=lambda path: graph_file(path) is not None),
+    SourceKind(GraphFileBackend.kind, _graph, recognises=lambda path: bool(graph_file(path) or schema_file(path))),
     SourceKind(files.FilesBackend.kind, _files, recognises=lambda _path: True),
 )
 """Every kind of source. The first that recognises a location opens it. A new kind is a file and a row here."""

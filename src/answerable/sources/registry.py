@@ -5,10 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from answerable.access.file import AccessFile
+from answerable.core.catalog import Catalog
 from answerable.core.context import Principal, Visibility
 from answerable.core.errors import AnswerableError, NotFoundError
 from answerable.core.ids import TenantId
@@ -66,6 +68,12 @@ class SourceRegistry:
     def view(self, principal: Principal) -> "AccessView | None":
         """What the principal may see and do, by the rules as they are now; None for all."""
         return self.access(principal.tenant).view(principal)
+
+    def require_tool(self, name: str, principal: Principal) -> None:
+        """Raises `RefusedError` if a rule keeps the principal from a tool."""
+        view = self.view(principal)
+        if view is not None:
+            view.require_tool(name)
 
     def visibility(self, principal: Principal) -> Visibility:
         view = self.view(principal)
@@ -138,6 +146,16 @@ class SourceRegistry:
                 raise
             # The hint names what lies beside a missing file: that is for the person at the machine.
             raise NotFoundError(error.message, code=error.stable_code) from None
+
+    async def tried(self, location: str) -> tuple[str, Catalog]:
+        """Opens and reads a location that is no source yet, and forgets it. Returns its kind and its catalog."""
+        hosts = None if self._any_location else self._hosts
+        with TemporaryDirectory(prefix="answerable-try-") as cache:
+            source = await open_source(location, cache=Path(cache), options=self.options, hosts=hosts)
+            try:
+                return source.kind, await source.describe()
+            finally:
+                await source.close()
 
     def _access_to(self, name: str, principal: Principal) -> "SourceAccess | None":
         view = self.view(principal)

@@ -105,7 +105,7 @@ def _check_offsets(wide: bool, length: int, buffer: memoryview, inside: int) -> 
 
 
 def _is_sorted(offsets: "memoryview[int]") -> bool:
-    """In pieces that overlap by one, so that few numbers are held at a time."""
+    """Whether numbers are sorted. Reads pieces that overlap by one, so that few numbers are held at a time."""
     for begin in range(0, len(offsets), _PIECE):
         piece = offsets[begin : begin + _PIECE + 1].tolist()
         if piece != sorted(piece):  # quick for what is sorted already

@@ -26,19 +26,22 @@ from answerable.core.catalog import (
     Column,
     KnownQuestion,
     Link,
+    LivePart,
     Measure,
     Relationship,
     Table,
     ValueName,
     Warning,
 )
-from answerable.core.errors import SemanticError, UserError
+from answerable.core.errors import AnswerableError, SemanticError, UserError
 from answerable.core.file_errors import no_descriptors
-from answerable.core.question_places import DURATION, PERIOD, column_of, places_of_question, places_of_statement
+from answerable.core.question_places import OWN_PLACES, column_of, is_table, places_of_question, places_of_statement
 from answerable.core.values import Frozen
 from answerable.core.words import normalise
 from answerable.core.yaml_text import SEMANTIC, FieldPath, Marks, did_you_mean, read
+from answerable.query.sql.dialects import FRAMES_DIALECT
 from answerable.query.sql.measures import parsed_measure
+from answerable.query.sql.result_columns import result_columns
 from answerable.sources.definition_files import read_definitions
 from answerable.sources.sql.relationships import relationship_name
 
@@ -85,6 +88,9 @@ class SemanticQuestion(Frozen):
     also: Texts = ()
     """The same question in other words."""
     sql: Text
+    live: LivePart | None = None
+    path: Mapping[str, str] = {}
+    """Columns of the result that each row is a way through, in order, with what leads to each."""
 
 
 class End(Frozen):
@@ -233,6 +239,8 @@ def _model_at(path: FieldPath) -> type[Frozen]:
             return SemanticRelationship
         case ("questions", _):
             return SemanticQuestion
+        case ("questions", _, "live"):
+            return LivePart
     return End
 
 
@@ -272,7 +280,7 @@ class _Applying:
 
     def _question(self, number: int, said: SemanticQuestion) -> KnownQuestion:
         """Raises if a wording and the statement name other places, or a place is no column."""
-        used = places_of_statement(said.sql)
+        used = places_of_statement(said.sql) | (places_of_statement(said.live.sql) if said.live else frozenset())
         wordings: list[tuple[FieldPath, str]] = [(("questions", number, "question"), said.question)]
         wordings += [(("questions", number, "also"), text) for text in said.also]
         for path, text in wordings:
@@ -280,9 +288,30 @@ class _Applying:
             if places != used:
                 differing = ", ".join(f"{{{place}}}" for place in sorted(places ^ used))
                 raise self._semantic.wrong(path, f"{differing} must stand in the question and, in quotes, in its sql")
-            for table, column in (column_of(place) for place in places - {PERIOD, DURATION}):
-                self._column(self._table(table, path), column, path)
+            for place in places - OWN_PLACES:
+                table, column = column_of(place)
+                found = self._table(table, path)
+                if not is_table(place):
+                    self._column(found, column, path)
+                elif len(found.primary_key) != 1:
+                    raise self._semantic.wrong(path, f"{{{place}}} needs a table with a key of one column")
+        if said.path:
+            self._check_way(("questions", number), said)
         return KnownQuestion(**said.model_dump())
+
+    def _check_way(self, path: FieldPath, said: SemanticQuestion) -> None:
+        """Raises if the rows have no column of a name that the way goes through."""
+        text, dialect = (said.live.together, FRAMES_DIALECT) if said.live else (said.sql, self._catalog.dialect)
+        try:
+            columns = result_columns(text, dialect)
+        except AnswerableError as error:
+            field = ("live", "together") if said.live else ("sql",)
+            raise self._semantic.wrong((*path, *field), error.message, error.hint) from error
+        if columns is None:
+            return
+        for missing in (name for name in said.path if name not in columns):
+            hint = did_you_mean(missing, columns) or f"Its columns are {', '.join(columns)}."
+            raise self._semantic.wrong((*path, "path", missing), f"the result has no column {missing!r}", hint)
 
     def _table(self, name: str, path: FieldPath) -> Table:
         found = _by_name(name, self._catalog.tables)
@@ -365,7 +394,7 @@ class _Applying:
         )
 
     def _end(self, end: End, path: FieldPath) -> tuple[str, tuple[str, ...]]:
-        """By the names of the catalog; those of another source are taken as they are written."""
+        """The end of a relationship in the names of the catalog. Names of another source stay as they are written."""
         if end.source:
             return end.table, end.columns
         table = self._table(end.table, path)
@@ -386,7 +415,7 @@ class _Applying:
 
 
 def _by_name(name: str, things: Sequence[Named]) -> Named | None:
-    """By the very name, else by the only one that differs in case alone."""
+    """The entry of exactly this name, else the only one whose name differs in case alone."""
     alike = [thing for thing in things if thing.name.casefold() == name.casefold()]
     exact = [thing for thing in alike if thing.name == name]
     return exact[0] if exact else alike[0] if len(alike) == 1 else None

@@ -68,7 +68,7 @@ def shared_pieces(phrase: str) -> tuple[set[tuple[int, str]], ...]:
 
 @lru_cache(_LONGEST_MISSPELT)
 def _shared_places(length: int) -> tuple[tuple[tuple[int, int, int], ...], ...]:
-    """For each of the pieces: the length of a value, and where in a phrase of this length its piece may stand."""
+    """The length of a value and the places of its piece in a phrase of this length, for each of the pieces."""
     reach = allowed_slips(length)
     found: tuple[list[tuple[int, int, int]], ...] = tuple([] for _ in range(PIECES))
     for other in range(max(_SHORTEST_MISSPELT, length - reach), length + reach + 1):

@@ -262,7 +262,7 @@ def _digits(text: str) -> str:
 
 
 def _part_score(phrase: str, normal: str) -> float:
-    """For the first words of a value, for words in its midst, and for words scattered in it."""
+    """The score of the first words of a value, of words in its midst, and of words scattered in it."""
     stems, value = stemmed(phrase), stemmed(normal)
     coverage = min(0.99, len(phrase) / len(normal))
     if value == stems:

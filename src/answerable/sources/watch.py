@@ -96,7 +96,7 @@ class Watch:
         return self._seen[key]
 
     def look(self, name: str, principal: Principal) -> Seen:
-        """The same for a source that has never been read; one that was is looked at again from time to time."""
+        """Reads a source that has never been read. One that was read is checked for changes from time to time."""
         key = self._key(name, principal)
         seen = self.seen(name, principal)
         if seen.state == "unread":

@@ -77,7 +77,7 @@ class WorkerPlaces:
         self._given_back.set()
 
     async def end_all_of(self, owner: object) -> None:
-        """Those that are idle, and waits until processes that were told to end are gone."""
+        """Ends the idle workers, and waits until all processes that were told to end are gone."""
         while (worker := self.idle_of(owner)) is not None:
             self.end(worker)
         while self._ending:

@@ -85,7 +85,7 @@ class WorkerSource(ABC):
                 return self._found[1]
 
     async def describe_plainly(self) -> Catalog:
-        """Without what a `semantic.yaml` says."""
+        """Describes the source without what its `semantic.yaml` says."""
         async with self._lock:
             return await self._plain()
 
@@ -269,7 +269,7 @@ class WorkerSource(ABC):
         return self._meant[1]
 
     def _completed(self, catalog: Catalog) -> Catalog:
-        """With what is hidden, which a `semantic.yaml` may name; it has no figures."""
+        """The catalog with hidden parts, which a `semantic.yaml` may name. They have no figures."""
         assert self._description is not None
         assert self._description.structure is not None
         described = {table.name: table for table in catalog.tables}

@@ -97,7 +97,8 @@ class FolderArtifacts:
         return int(rows[0][0]) if rows else 0
 
     def _move_in(self, path: Path, digest: str) -> None:
-        """On disk before it is named, named before anyone hears of it: no crash leaves half a file under a hash."""
+        """Moves a file in. It is on disk before it is named, and named before anyone hears of it, so that no crash
+        leaves half a file under a hash."""
         target = self._place(digest)
         if not target.parent.is_dir():
             target.parent.mkdir(mode=0o700, exist_ok=True)

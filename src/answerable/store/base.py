@@ -7,27 +7,31 @@ store that cannot be used is an `OperatorError` with the remedy, and it can be u
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import InternalError
 from answerable.core.events import Event
 from answerable.core.ids import ArtifactId, MessageId, RunId, ThreadId
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.store.protocols.breakers import OpenBreakers
-from answerable.store.protocols.budgets import Budgets
-from answerable.store.protocols.edits import Edits
-from answerable.store.protocols.evals import Evals
-from answerable.store.protocols.graphs import Graphs
-from answerable.store.protocols.identities import Identities
-from answerable.store.protocols.keys import IdempotencyKeys
 from answerable.store.protocols.outbox import Outbox
-from answerable.store.protocols.rates import RateRequests
-from answerable.store.protocols.retention import Retention
-from answerable.store.protocols.schedules import Schedules
+
+if TYPE_CHECKING:
+    from answerable.store.protocols.budgets import Budgets
+    from answerable.store.protocols.edits import Edits
+    from answerable.store.protocols.evals import Evals
+    from answerable.store.protocols.graphs import Graphs
+    from answerable.store.protocols.identities import Identities
+    from answerable.store.protocols.keys import IdempotencyKeys
+    from answerable.store.protocols.rates import RateRequests
+    from answerable.store.protocols.retention import Retention
+    from answerable.store.protocols.schedules import Schedules
+    from answerable.store.protocols.seldom_parts import SeldomParts
 
 RunStatus = Literal["running", "done", "partial", "refused", "failed", "cancelled", "waiting", "paused"]
 RequestKind = Literal["cancel", "decide", "pause", "resume"]
@@ -101,7 +105,7 @@ class RunRecord:
     token: int = 0
     """How often the run has changed hands: the number that its `Lease` must have."""
     deaths: int = 0
-    """How many processes died while they carried the run out."""
+    """How many processes in a row died while they carried the run out, and none of its steps ended."""
     sources: tuple[str, ...] = ()
     """What was asked, by name."""
     mode: str | None = None
@@ -116,8 +120,17 @@ class RunRecord:
 
     @property
     def lease(self) -> Lease:
-        """For the process that created the run."""
+        """The lease of the process that created the run."""
         return Lease(self.run, self.token)
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedRun:
+    """A new run that waited for a worker, and belongs to this process now."""
+
+    record: RunRecord
+    started: Event
+    """Its first event, and the only one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +223,7 @@ class Runs(Protocol):
     async def get(self, principal: Principal, run: RunId) -> RunRecord: ...
 
     async def some(self, principal: Principal, runs: Sequence[RunId]) -> Mapping[RunId, RunRecord]:
-        """Those of the named runs that exist."""
+        """The runs of these ids, without those that do not exist."""
         ...
 
     async def recent(
@@ -232,19 +245,28 @@ class Runs(Protocol):
         ...
 
     async def use(self, principal: Principal, since: datetime) -> Sequence[DayOfUse]:
-        """By day, the oldest first; days without runs are left out."""
+        """What runs have used by day, the oldest first. Days without runs are left out."""
         ...
 
-    async def adoptable(self) -> Sequence[RunRecord]:
+    async def claim_queued(self, most: int) -> Sequence[QueuedRun]:
+        """Makes this process the owner of new runs of any tenant that wait for a worker, at most so many, those of the
+        highest priority first. Runs that are bounded by a limit are left to `claim`. Several processes that ask at
+        once get different runs."""
+        ...
+
+    async def adoptable(self, *, queued: bool = True) -> Sequence[RunRecord]:
         """Unfinished runs of all tenants that no living process carries out, the oldest first: those whose process
-        died, and those that waited for a request that has come."""
+        died, and those that waited for a request that has come. `queued`: also those that `claim_queued` takes."""
         ...
 
-    async def claim(self, record: RunRecord, *, most_of_tenant: int | None = None) -> Lease | None:
+    async def claim(
+        self, record: RunRecord, *, most_of_tenant: int | None = None, to_end_it: bool = False
+    ) -> Lease | None:
         """Makes this process the owner of an adoptable run; None if another was quicker or its owner lives. If the
         owner died at work, the same commit counts that, so that a run that kills its process is known by it. Also
         returns the lease of a run that this process owns without knowing, because the answer of the store was lost.
-        `most_of_tenant`: how many runs of the same mode may be carried out for its tenant."""
+        `most_of_tenant`: how many runs of the same mode may be carried out for its tenant. `to_end_it`: no step of the
+        run will be started, so it needs no room among the runs of its graph."""
         ...
 
     async def finish(self, lease: Lease, end: RunEnd) -> None:
@@ -286,10 +308,15 @@ class Events(Protocol):
         the lease is not the run's; a sequence number that exists already is an `InternalError`."""
         ...
 
+    async def still_ours(self, lease: Lease) -> None:
+        """Returns once it is certain that no other process has taken the run over, and that none will in the next
+        moments; else raises `LeaseLostError`. Asks the store only if this was not known lately."""
+        ...
+
     async def read(
         self, principal: Principal, run: RunId, *, after: int = 0, limit: int | None = None
     ) -> Sequence[Event]:
-        """In order of number, those with a higher number than `after`."""
+        """The events with a higher number than `after`, in order of number."""
         ...
 
 
@@ -334,7 +361,7 @@ class Threads(Protocol):
         ...
 
     async def delete(self, principal: Principal, thread: ThreadId) -> None:
-        """From then on as if it did not exist, until it is restored or purged."""
+        """Hides the thread, as if it did not exist, until it is restored or purged."""
         ...
 
     async def restore(self, principal: Principal, thread: ThreadId) -> None: ...
@@ -346,7 +373,7 @@ class Threads(Protocol):
     async def add_message(self, principal: Principal, message: Message) -> None: ...
 
     async def messages(self, principal: Principal, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
-        """In the order in which they were added; `last` keeps only that many of the newest."""
+        """The messages in the order in which they were added; with `last`, only that many of the newest."""
         ...
 
 
@@ -370,7 +397,7 @@ class News(Protocol):
     """How a process notices what others store about a run."""
 
     async def mark(self, run: str) -> int:
-        """To be taken before reading what is stored about a run, and then handed to `beyond`."""
+        """A mark to take before reading what is stored about a run, and to hand to `beyond` afterwards."""
         ...
 
     async def beyond(self, run: str, mark: int, seconds: float) -> None:
@@ -387,17 +414,9 @@ class Store:
     capsules: Capsules
     threads: Threads
     artifacts: Artifacts
-    budgets: Budgets
-    edits: Edits
-    evals: Evals
-    graphs: Graphs
-    schedules: Schedules
     breakers: OpenBreakers
     outbox: Outbox
-    retention: Retention
-    keys: IdempotencyKeys
-    identities: Identities
-    rates: RateRequests
+    seldom: "SeldomParts"
     news: News
     release: Callable[[], Awaitable[None]]
     """Gives up what this process holds, so that others can take it over at once."""
@@ -406,6 +425,42 @@ class Store:
     database: "Database"
     patient: "Store | None" = None
     """The same store for runs: while it cannot be used for a passing reason, calls wait instead of failing."""
+
+    @property
+    def budgets(self) -> "Budgets":
+        return self.seldom.budgets
+
+    @property
+    def edits(self) -> "Edits":
+        return self.seldom.edits
+
+    @property
+    def evals(self) -> "Evals":
+        return self.seldom.evals
+
+    @property
+    def graphs(self) -> "Graphs":
+        return self.seldom.graphs
+
+    @property
+    def schedules(self) -> "Schedules":
+        return self.seldom.schedules
+
+    @property
+    def retention(self) -> "Retention":
+        return self.seldom.retention
+
+    @property
+    def keys(self) -> "IdempotencyKeys":
+        return self.seldom.keys
+
+    @property
+    def identities(self) -> "Identities":
+        return self.seldom.identities
+
+    @property
+    def rates(self) -> "RateRequests":
+        return self.seldom.rates
 
     async def close(self) -> None:
         await self.release()

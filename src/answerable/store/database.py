@@ -5,12 +5,12 @@ text in UTC with microseconds, so that text order is time order.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, TypeAlias
 
 from answerable.core.context import Principal
 from answerable.core.errors import UserError
+from answerable.core.records import dataclass
 from answerable.store import base
 
 Parameter: TypeAlias = str | int | float | None
@@ -62,6 +62,9 @@ class SqlDatabase(base.Database, Protocol):
     lock: str | None
     """SQL that lets transactions with the same name follow each other; None if all do in any case."""
 
+    skip_locked: str
+    """Behind a SELECT: locks its rows, and leaves out those that others have locked; empty if one writes at a time."""
+
     size: str
     """SQL for the bytes that the database takes."""
 
@@ -72,9 +75,17 @@ class SqlDatabase(base.Database, Protocol):
         numbers are `required` changes no row, nothing is written: `NothingChangedError`."""
         ...
 
+    async def written(self, *statements: Statement) -> Sequence[Row]:
+        """All or none, in one commit; the rows that the last of them returns."""
+        ...
+
     async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
         """All or none, in one commit, and only if a run meets the fence: otherwise returns False. No other process can
         change that run between the check and the commit. The fast way in, for values that are known to be storable."""
+        ...
+
+    async def change_fenced(self, change: Statement, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
+        """The same with a statement in place of the fence: if it changes no row, nothing is inserted."""
         ...
 
     def announce(self, run: str) -> None:
@@ -82,7 +93,7 @@ class SqlDatabase(base.Database, Protocol):
         ...
 
     async def mark(self, run: str) -> int:
-        """To be taken before reading what is stored about a run, and then handed to `beyond`."""
+        """A mark to take before reading what is stored about a run, and to hand to `beyond` afterwards."""
         ...
 
     async def beyond(self, run: str, mark: int, seconds: float) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 from answerable.core.codec import encode_body
 from answerable.core.events import Event
@@ -19,16 +20,19 @@ def moment_of(event: Event) -> datetime:
     return datetime.fromtimestamp(event.at, UTC)
 
 
-def event_inserts(events: Sequence[Event], tenant: str, user: str) -> list[tuple[Insert, Sequence[Row]]]:
+Rows: TypeAlias = tuple[Insert, Sequence[Row]]
+
+
+def event_inserts(events: Sequence[Event], tenant: str, user: str) -> list[Rows]:
     rows = [(e.run, e.seq, tenant, user, float(e.at), e.type, encode_body(e)) for e in events]
     notices = notices_of(events, rows)
     return [(INSERT_EVENTS, rows), *([(INSERT_NOTICES, notices)] if notices else [])]
 
 
-def event_statements(events: Sequence[Event], tenant: str, user: str) -> list[Statement]:
-    """The same, for a commit that stores more than events."""
+def insert_statements(inserts: Sequence[Rows]) -> list[Statement]:
+    """The statements that store events, for a commit that stores other rows too."""
     return [
         (f"{target.into} VALUES ({', '.join('?' * len(target.types))})", row)
-        for target, rows in event_inserts(events, tenant, user)
+        for target, rows in inserts
         for row in rows
     ]

@@ -18,7 +18,7 @@ Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 
 CHANNEL = "answerable_runs"
 GATHERED_SECONDS = 0.03
-"""Runs with new events are gathered for this long, then announced in one statement."""
+"""The first news is told at once. After each announcement, runs with news are gathered for this long."""
 AGAIN_SECONDS = 1.0
 """How long to wait before listening again when the connection broke."""
 _NOTIFY = f"SELECT pg_notify('{CHANNEL}', run) FROM unnest(%s::TEXT[]) AS run"  # noqa: S608 (made of constants of this package)
@@ -43,11 +43,11 @@ class Notifications:
 
     async def _tell(self) -> None:
         while self._fresh:
-            await asyncio.sleep(GATHERED_SECONDS)
             runs, self._fresh = self._fresh, set()
             with suppress(psycopg.Error, PoolTimeout, PoolClosed):  # followers look by themselves, only later
                 async with self._pool.connection() as connection:
                     await connection.execute(_NOTIFY, (sorted(runs),))
+            await asyncio.sleep(GATHERED_SECONDS)
 
     async def mark(self, run: str) -> int:
         if self._listening is None or self._listening.done():

@@ -12,22 +12,15 @@ from answerable.isolation.own_folder import own_folder
 from answerable.store.artifacts import FolderArtifacts
 from answerable.store.base import Store
 from answerable.store.breakers import SqlBreakers
-from answerable.store.budgets import SqlBudgets
 from answerable.store.database import SqlDatabase, Synchronous
-from answerable.store.edits import SqlEdits
-from answerable.store.evals import SqlEvals
 from answerable.store.events import SqlEvents
-from answerable.store.graphs import SqlGraphs
-from answerable.store.identities import identities
-from answerable.store.keys import SqlIdempotencyKeys
 from answerable.store.leases import LEASE_SECONDS, Leases
 from answerable.store.outbox import SqlOutbox
 from answerable.store.patience import PatientDatabase
-from answerable.store.rates import SqlRateRequests
-from answerable.store.retention import SqlRetention
+from answerable.store.run_owners import RunOwners
 from answerable.store.runs import SqlCapsules, SqlRuns
-from answerable.store.schedules import SqlSchedules
 from answerable.store.schema import Migration, migrations
+from answerable.store.seldom import SqlSeldomParts
 from answerable.store.sqlite import MEMORY, SqliteDatabase
 from answerable.store.threads import SqlThreads
 
@@ -100,32 +93,29 @@ async def _assembled(database: SqlDatabase, folder: Path, clock: Clock, lease_se
         raise
     leases = Leases(database, lease_seconds)
     patient = PatientDatabase(database)
-    parts = (clock, leases, folder)
+    parts = (clock, leases, RunOwners(), folder)
     for_runs = _store(patient, *parts, patient.stop_waiting)
     return replace(_store(database, *parts, patient.stop_waiting), patient=for_runs)
 
 
 def _store(
-    database: SqlDatabase, clock: Clock, leases: Leases, folder: Path, stop_waiting: Callable[[], None]
+    database: SqlDatabase,
+    clock: Clock,
+    leases: Leases,
+    owners: RunOwners,
+    folder: Path,
+    stop_waiting: Callable[[], None],
 ) -> Store:
     artifacts = FolderArtifacts(database, folder, clock)
     return Store(
-        runs=SqlRuns(database, clock, leases),
-        events=SqlEvents(database, leases),
+        runs=SqlRuns(database, clock, leases, owners),
+        events=SqlEvents(database, leases, owners),
         capsules=SqlCapsules(database),
         threads=SqlThreads(database, clock),
         artifacts=artifacts,
-        budgets=SqlBudgets(database, clock, leases),
-        edits=SqlEdits(database, clock, leases),
-        evals=SqlEvals(database, clock),
-        graphs=SqlGraphs(database, clock),
-        schedules=SqlSchedules(database),
         breakers=SqlBreakers(database),
         outbox=SqlOutbox(database, clock, leases),
-        retention=SqlRetention(database, clock, leases, artifacts),
-        keys=SqlIdempotencyKeys(database, clock, leases),
-        identities=identities(database, clock),
-        rates=SqlRateRequests(database),
+        seldom=SqlSeldomParts(database, clock, leases, artifacts),
         news=database,
         release=leases.release,
         stop_waiting=stop_waiting,

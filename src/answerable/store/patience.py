@@ -30,6 +30,7 @@ class PatientDatabase:
         self.now = database.now
         self.up_since = database.up_since
         self.lock = database.lock
+        self.skip_locked = database.skip_locked
         self.size = database.size
         self.announce = database.announce
         self.mark = database.mark
@@ -39,7 +40,7 @@ class PatientDatabase:
         self._leaving = asyncio.Event()
 
     def stop_waiting(self) -> None:
-        """From now on calls fail at once: the process ends, and another one will continue the runs."""
+        """Lets calls fail at once from now on: the process ends, and another one will continue the runs."""
         self._leaving.set()
 
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]:
@@ -56,10 +57,19 @@ class PatientDatabase:
 
         return await self._held(attempt)
 
+    async def written(self, *statements: Statement) -> Sequence[Row]:
+        return await self._held(lambda _: self._database.written(*statements))
+
     async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
+        return await self._inserted(lambda: self._database.insert_fenced(fence, *inserts))
+
+    async def change_fenced(self, change: Statement, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
+        return await self._inserted(lambda: self._database.change_fenced(change, *inserts))
+
+    async def _inserted(self, insert: Callable[[], Awaitable[bool]]) -> bool:
         async def attempt(again: bool) -> bool:
             try:
-                return await self._database.insert_fenced(fence, *inserts)
+                return await insert()
             except RowExistsError:
                 if not again:
                     raise

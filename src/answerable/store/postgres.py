@@ -1,5 +1,7 @@
 """PostgreSQL for many processes and machines, in a schema of its own so that it can share a database with others."""
 
+import select
+import time
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -30,6 +32,8 @@ from answerable.store.notifications import Connection, Notifications
 CONNECT_SECONDS = 10
 POOL_SIZE = 8
 RECONNECT_SECONDS = 1.0
+IDLE_SECONDS = 1.0
+"""A connection that was idle for longer is tried before it is used: its server may have gone without a word."""
 _CONNECT: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_SECONDS}
 
 
@@ -38,6 +42,7 @@ class PostgresDatabase:
     """The server's clock, so that clocks of machines need not agree."""
 
     up_since: str | None = "extract(epoch FROM pg_postmaster_start_time())"
+    skip_locked = " FOR UPDATE SKIP LOCKED"
     lock: str | None = "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))"
 
     size = (
@@ -69,19 +74,46 @@ class PostgresDatabase:
             return await (await connection.execute(_marked(sql), checked(parameters))).fetchall()
 
     async def write(self, *statements: Statement, required: Collection[int] = ()) -> Sequence[int]:
+        asked = [(_marked(sql), checked(row)) for sql, row in statements]
+        async with self._connection() as connection:
+            if len(asked) == 1:  # a transaction of its own
+                changed = [(await connection.execute(*asked[0])).rowcount]
+                if required and not changed[0]:
+                    raise NothingChangedError(asked[0][0])
+                return changed
+            # Not as a pipeline: it saves round trips and costs twice the processor time.
+            async with connection.transaction():
+                changed = []
+                for number, each in enumerate(asked):
+                    changed.append((await connection.execute(*each)).rowcount)
+                    if not changed[-1] and number in required:
+                        raise NothingChangedError(each[0])
+                return changed
+
+    async def written(self, *statements: Statement) -> Sequence[Row]:
+        if len(statements) == 1:
+            return await self.rows(statements[0][0], *statements[0][1])
+        *first, (sql, row) = statements
         async with self._connection() as connection, connection.transaction():
-            changed = []
-            for number, (sql, row) in enumerate(statements):
-                changed.append((await connection.execute(_marked(sql), checked(row))).rowcount)
-                if not changed[-1] and number in required:
-                    raise NothingChangedError(sql)
-            return changed
+            for each, parameters in first:
+                await connection.execute(_marked(each), checked(parameters))
+            return await (await connection.execute(_marked(sql), checked(row))).fetchall()
 
     async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
         """One statement: one round trip, and the same text for any number of rows. The fence locks the run's row until
         the commit, so that a claim by another process comes either before it or after."""
         condition, parameters = fence
-        sql = _fenced(condition, tuple(target for target, _ in inserts))
+        run = f"SELECT 1 FROM runs WHERE {condition} FOR SHARE"  # noqa: S608
+        return await self._fenced(run, parameters, inserts)
+
+    async def change_fenced(self, change: Statement, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
+        sql, parameters = change
+        return await self._fenced(f"{sql} RETURNING 1", checked(parameters), inserts)
+
+    async def _fenced(
+        self, run: str, parameters: Sequence[Parameter], inserts: Sequence[tuple[Insert, Sequence[Row]]]
+    ) -> bool:
+        sql = _fenced(run, tuple(target for target, _ in inserts))
         columns = [list(column) for _, rows in inserts for column in zip(*rows, strict=True)]
         async with self._connection() as connection:
             row = await (await connection.execute(sql, [*parameters, *columns])).fetchone()
@@ -112,6 +144,25 @@ class PostgresDatabase:
             raise typed(error, self._name) from error
 
 
+class _PooledConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
+    used_at = 0.0
+
+
+async def _check_if_idle(connection: Connection) -> None:
+    assert isinstance(connection, _PooledConnection)
+    now = time.monotonic()
+    if now - connection.used_at > IDLE_SECONDS or _server_spoke(connection):
+        await AsyncConnectionPool.check_connection(connection)
+    connection.used_at = now
+
+
+def _server_spoke(connection: Connection) -> bool:
+    """Whether something can be read although nothing was asked: the server says goodbye, or has closed."""
+    socket = select.poll()
+    socket.register(connection.fileno(), select.POLLIN)
+    return bool(socket.poll(0))
+
+
 def _pool(url: str, synchronous: Synchronous) -> AsyncConnectionPool[Connection]:
     async def configure(connection: Connection) -> None:
         await connection.execute("SET search_path TO answerable")
@@ -120,10 +171,10 @@ def _pool(url: str, synchronous: Synchronous) -> AsyncConnectionPool[Connection]
 
     return AsyncConnectionPool(
         url,
-        connection_class=psycopg.AsyncConnection[tuple[Any, ...]],
+        connection_class=_PooledConnection,
         kwargs=_CONNECT,
         configure=configure,
-        check=AsyncConnectionPool.check_connection,
+        check=_check_if_idle,
         min_size=1,
         max_size=POOL_SIZE,
         timeout=CONNECT_SECONDS,
@@ -178,9 +229,9 @@ async def _exists(connection: Connection, sql: LiteralString) -> bool:
 
 
 @cache
-def _fenced(condition: str, targets: tuple[Insert, ...]) -> str:
+def _fenced(run: str, targets: tuple[Insert, ...]) -> str:
     """Rows come as an array for each column."""
-    parts = [f"fence AS MATERIALIZED (SELECT 1 FROM runs WHERE {_marked(condition)} FOR SHARE)"]  # noqa: S608
+    parts = [f"fence AS MATERIALIZED ({_marked(run)})"]
     for number, target in enumerate(targets):
         arrays = ", ".join(f"%s::{type_}[]" for type_ in target.types)
         rows = f"SELECT * FROM unnest({arrays}) WHERE EXISTS (SELECT 1 FROM fence)"  # noqa: S608

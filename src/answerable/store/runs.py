@@ -10,6 +10,7 @@ import orjson
 
 from answerable.core import codec
 from answerable.core.clock import Clock
+from answerable.core.codec import decode_body
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import AnswerableError, InternalError, NotFoundError
 from answerable.core.ids import RunId, TenantId, ThreadId, UserId
@@ -19,6 +20,7 @@ from answerable.store.base import (
     DayOfUse,
     Lease,
     LeaseLostError,
+    QueuedRun,
     RequestKind,
     RunBeginning,
     RunEnd,
@@ -43,17 +45,19 @@ from answerable.store.database import (
     time_of,
     time_text,
 )
-from answerable.store.event_rows import event_statements, moment_of
+from answerable.store.event_rows import Rows, event_inserts, insert_statements, moment_of
 from answerable.store.leases import Leases
+from answerable.store.run_owners import RunOwners
 from answerable.store.threads import message_statements, thread_not_found, thread_statement
 
 QUEUE = "queue"
 """Workers hear under this name, instead of that of a run, that a run waits for one of them."""
 _ENDED: tuple[RunStatus, ...] = ("done", "partial", "refused", "failed", "cancelled")
-_RUN = (
-    "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code,"
-    " owner, token, sources, mode, kind, row_count, tokens, cost, deaths, graph_version, at_once, priority FROM runs"
+_COLUMNS = (
+    "run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code,"
+    " owner, token, sources, mode, kind, row_count, tokens, cost, deaths, graph_version, at_once, priority"
 )
+_RUN = f"SELECT {_COLUMNS} FROM runs"
 
 
 def run_not_found(run: RunId) -> NotFoundError:
@@ -61,10 +65,14 @@ def run_not_found(run: RunId) -> NotFoundError:
 
 
 class SqlRuns:
-    def __init__(self, database: SqlDatabase, clock: Clock, leases: Leases) -> None:
+    def __init__(self, database: SqlDatabase, clock: Clock, leases: Leases, owners: RunOwners) -> None:
         self._database = database
         self._clock = clock
         self._leases = leases
+        self._owners = owners
+        self._claiming = False
+        """Whether the store was asked for queued runs and has not answered."""
+        self._claim_queued = _CLAIM_QUEUED.replace(_LOCKED, database.skip_locked)
         self._abandoned = f"NOT {leases.lives('runs.owner')}"
 
     async def create(
@@ -97,11 +105,16 @@ class SqlRuns:
             priority=priority,
         )
         conversation, first = self._beginning(context, beginning)
-        # The conversation comes first: a thread of another tenant refuses the whole commit.
-        required = (2,) if conversation else ()
-        statements = (*conversation, (_INSERT_RUN, _run_row(record)), *first)
+        asked = self._leases.moment()
+        insert = (_INSERT_RUN, _run_row(record))
         try:
-            await self._database.write(self._leases.renewal(), *statements, required=required)
+            if queued and not conversation:  # this process holds nothing of it
+                await self._database.change_fenced(insert, *first)
+            else:
+                # The conversation comes first: a thread of another tenant refuses the whole commit.
+                required = (2,) if conversation else ()
+                statements = (*conversation, insert, *insert_statements(first))
+                await self._database.write(self._leases.renewal(), *statements, required=required)
         except NothingChangedError as error:
             assert context.thread is not None
             raise thread_not_found(context.thread) from error
@@ -110,16 +123,17 @@ class SqlRuns:
         if queued:
             self._database.announce(QUEUE)
         else:
-            self._leases.hold(record.lease)
+            self._leases.renewed(asked)
+            self._leases.took(record.lease)
         return record
 
     def _beginning(
         self, context: RunContext, beginning: RunBeginning | None
-    ) -> tuple[Sequence[Statement], Sequence[Statement]]:
-        """The statements for the run's conversation, and for its first event."""
+    ) -> tuple[Sequence[Statement], Sequence[Rows]]:
+        """The statements for the run's conversation, and its first event."""
         if beginning is None:
             return (), ()
-        first = event_statements([beginning.event], context.principal.tenant, context.principal.user)
+        first = event_inserts([beginning.event], context.principal.tenant, context.principal.user)
         if beginning.message is None:
             return (), first
         principal, message, now = context.principal, beginning.message, time_text(self._clock.now())
@@ -170,17 +184,43 @@ class SqlRuns:
             DayOfUse(day, int(runs), int(failed), int(tokens), float(cost)) for day, runs, failed, tokens, cost in rows
         ]
 
-    async def adoptable(self) -> Sequence[RunRecord]:
+    async def claim_queued(self, most: int) -> Sequence[QueuedRun]:
+        asked = self._leases.moment()
+        if self._claiming:  # the answer to the last claim was lost: its runs belong to a living process, to this one
+            rows = await self._database.rows(_CLAIMED, self._leases.owner)
+        else:
+            self._claiming = True
+            first = () if self._leases.fresh else (self._leases.renewal(),)
+            rows = await self._database.written(*first, (self._claim_queued, (most, self._leases.owner)))
+            self._leases.renewed(asked if first else None)
+        self._claiming = False
+        return [queued for row in rows if (queued := self._taken(row)) is not None]
+
+    def _taken(self, row: Row) -> QueuedRun | None:
+        record = _run_record(row[:-2])
+        if self._leases.holds(record.lease):
+            return None
+        self._leases.took(record.lease)
+        self._owners.remember(record.run, record.principal.tenant, record.principal.user)
+        return QueuedRun(record, decode_body("run.started", record.run, 1, *row[-2:]))
+
+    async def adoptable(self, *, queued: bool = True) -> Sequence[RunRecord]:
         order = "ORDER BY priority DESC, created_at, run_id"
         now = time_text(self._clock.now())
         rows = await self._database.rows(
-            f"{_RUN} WHERE {_ADOPTABLE} AND {self._abandoned} AND {_HAS_ROOM} {order}", now
+            f"{_RUN} WHERE {_ADOPTABLE} AND {self._abandoned} AND {_HAS_ROOM}"
+            f"{'' if queued else f' AND NOT ({_QUEUED})'} {order}",
+            now,
         )
         return [_run_record(row) for row in rows]
 
-    async def claim(self, record: RunRecord, *, most_of_tenant: int | None = None) -> Lease | None:
+    async def claim(
+        self, record: RunRecord, *, most_of_tenant: int | None = None, to_end_it: bool = False
+    ) -> Lease | None:
         """Checks in the same transaction that the run is still abandoned: its owner may have been late, not dead."""
-        claim = f"{_CLAIM_RUN} AND {_ADOPTABLE} AND {self._abandoned} AND {_HAS_ROOM}"
+        claim = f"{_CLAIM_RUN} AND {_ADOPTABLE} AND {self._abandoned}"
+        if not to_end_it:
+            claim = f"{claim} AND {_HAS_ROOM}"
         parameters: tuple[str | int, ...] = (
             self._leases.owner,
             record.run,
@@ -193,11 +233,17 @@ class SqlRuns:
         lock = self._database.lock if counted else None
         # Two that count at the same time would both find room for one.
         first: list[Statement] = [(lock, (f"runs of {record.principal.tenant}",))] if lock else []
+        asked = self._leases.moment()
         *_, changed = await self._database.write(*first, self._leases.renewal(), (claim, parameters))
-        lease = Lease(record.run, record.token + 1) if changed else await self._owned_unknowingly(record.run)
-        if lease is not None:
-            self._leases.hold(lease)
-        return lease
+        if changed:
+            lease = Lease(record.run, record.token + 1)
+            self._leases.renewed(asked)
+            self._leases.took(lease)
+            return lease
+        owned = await self._owned_unknowingly(record.run)
+        if owned is not None:
+            self._leases.hold(owned)
+        return owned
 
     async def _owned_unknowingly(self, run: RunId) -> Lease | None:
         rows = await self._database.rows(_OWNED, run, self._leases.owner)
@@ -292,12 +338,39 @@ _INSERT_RUN = (
 """The clock may be set back, so the order of runs is counted and not taken from their times. On PostgreSQL, runs that
 begin in the same moment may get the same position; then their ids decide."""
 _POSITION = "SELECT position, run_id FROM runs WHERE run_id = ?"
+_GOT_ON = (
+    "EXISTS (SELECT 1 FROM events e WHERE e.run_id = runs.run_id AND e.seq > runs.claimed_seq"
+    " AND e.type IN ('step.finished', 'step.failed'))"
+)
+"""Whether a step has ended since the run was last claimed: then it is not what killed the process that had it."""
+_NO_DEATH = (
+    "(status = 'waiting' OR owner IS NULL"
+    " OR EXISTS (SELECT 1 FROM owners o WHERE o.owner = runs.owner AND o.seconds = 0))"
+)
+"""A process that ended in good order has released what it held."""
 _CLAIM_RUN = (
-    "UPDATE runs SET deaths = deaths + CASE WHEN status = 'waiting' OR owner IS NULL OR EXISTS (SELECT 1 FROM owners o"
-    " WHERE o.owner = runs.owner AND o.seconds = 0) THEN 0 ELSE 1 END,"
+    f"UPDATE runs SET deaths = CASE WHEN {_GOT_ON} THEN 0 ELSE deaths END + CASE WHEN {_NO_DEATH} THEN 0 ELSE 1 END,"
+    " claimed_seq = (SELECT COALESCE(MAX(e.seq), 0) FROM events e WHERE e.run_id = runs.run_id),"
     " owner = ?, token = token + 1, status = 'running' WHERE run_id = ? AND token = ?"
 )
-"""A process that ended in good order has released what it held: that is not a death."""
+_QUEUED = (
+    "finished_at IS NULL AND status = 'running' AND owner IS NULL AND token = 0 AND at_once IS NULL"
+    f" AND NOT {_REQUESTED}"
+)
+"""New runs that no limit bounds and of which nobody wants anything else: nothing must be looked at before a claim."""
+_LOCKED = " -- locked"
+_FIRST_EVENT = "FROM events e WHERE e.run_id = runs.run_id AND e.seq = 1"
+_STARTED = f"(SELECT e.at {_FIRST_EVENT}), (SELECT e.body {_FIRST_EVENT})"
+_CLAIM_QUEUED = (
+    f"WITH queued AS MATERIALIZED (SELECT run_id FROM runs WHERE {_QUEUED}"
+    f" ORDER BY priority DESC, created_at, run_id LIMIT ?{_LOCKED})"
+    " UPDATE runs SET owner = ?, token = 1, claimed_seq = 1 WHERE run_id IN (SELECT run_id FROM queued)"
+    f" RETURNING {_COLUMNS}, {_STARTED}"
+)
+_CLAIMED = (
+    f"SELECT {_COLUMNS}, {_STARTED} FROM runs"
+    " WHERE owner = ? AND finished_at IS NULL AND status = 'running' AND token = 1 AND claimed_seq = 1"
+)
 _FINISH_RUN = (
     "UPDATE runs SET status = ?, error_code = ?, finished_at = ?, owner = ?, kind = ?, row_count = ?, tokens = ?,"
     " cost = ?, wake_at = ? WHERE run_id = ? AND token = ?"

@@ -6,11 +6,11 @@ comments of this form. What was applied is a row in the table `migrations`.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from answerable.core.errors import OperatorError
+from answerable.core.records import dataclass
 
 MARK = 0x416E7372
 """`Ansr`: stands in the header of a SQLite file, so that no other program's is taken for a store; locks upgrades."""

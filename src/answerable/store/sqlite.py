@@ -67,6 +67,7 @@ class SqliteDatabase:
 
     up_since: str | None = None
     lock: str | None = None  # one writes at a time in any case
+    skip_locked = ""
 
     size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
 
@@ -118,6 +119,16 @@ class SqliteDatabase:
                     raise NothingChangedError(sql)
             return changed
 
+    async def written(self, *statements: Statement) -> Sequence[Row]:
+        return await self._when_free(lambda: self._written(statements))
+
+    def _written(self, statements: Sequence[Statement]) -> Sequence[Row]:
+        with self._transaction() as connection:
+            rows: Sequence[Row] = ()
+            for sql, parameters in statements:
+                rows = connection.execute(sql, checked(parameters)).fetchall()
+            return rows
+
     async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
         """A few rows go as one statement, which is a transaction of its own and saves the two around it."""
         condition, parameters = fence
@@ -125,12 +136,16 @@ class SqliteDatabase:
             target, rows = inserts[0]
             sql, values = _fenced(target, len(rows), condition), (*chain.from_iterable(rows), *parameters)
             return await self._when_free(lambda: self._connection.execute(sql, values).rowcount > 0)
-        return await self._when_free(lambda: self._insert_many(fence, inserts))
+        run = f"SELECT 1 FROM runs WHERE {condition}"  # noqa: S608
+        return await self._when_free(lambda: self._insert_many((run, parameters), inserts))
 
-    def _insert_many(self, fence: Condition, inserts: Sequence[tuple[Insert, Sequence[Row]]]) -> bool:
-        condition, parameters = fence
+    async def change_fenced(self, change: Statement, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
+        sql, parameters = change[0], checked(change[1])
+        return await self._when_free(lambda: self._insert_many((f"{sql} RETURNING 1", parameters), inserts))
+
+    def _insert_many(self, fence: Statement, inserts: Sequence[tuple[Insert, Sequence[Row]]]) -> bool:
         with self._transaction() as connection:
-            if not connection.execute(f"SELECT 1 FROM runs WHERE {condition}", parameters).fetchone():  # noqa: S608
+            if not connection.execute(*fence).fetchall():
                 return False
             for target, rows in inserts:
                 connection.executemany(_insert(target), rows)
@@ -190,7 +205,7 @@ class SqliteDatabase:
                 connection.rollback()
 
     def _check_in_place(self) -> None:
-        """Without this, what is written to a file that was deleted or replaced would vanish with the process.
+        """Raises an error if the file was deleted or replaced: what is written to it would vanish with the process.
 
         The look costs a microsecond, which the few rows of a single append do without.
         """

@@ -255,6 +255,10 @@ ESCAPES = (
     "ATTACH '{secret}.db'",
     "SET memory_limit = '100GB'",
     "INSERT INTO t VALUES (3, 'Rome')",
+    "WITH a AS (INSERT INTO t SELECT * FROM t RETURNING *) FROM a",
+    "WITH a AS (DELETE FROM t RETURNING *) SELECT * FROM a",
+    "WITH a AS (UPDATE t SET id = 0 RETURNING *) SELECT count(*) FROM a",
+    "WITH a AS (COPY t TO '{secret}.out') FROM t",
     "SELECT * FROM read_csv('http://127.0.0.1:9/x.csv')",
 )
 

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from answerable.sources.workers.csv_file import read_csv
+from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.typing_columns import _ALL_MISSING
 
 LETTERS = st.characters(exclude_categories=("Cs", "Cc"), include_characters="\n\t")
@@ -70,3 +71,11 @@ def test_wide_tables_are_typed_in_several_passes(cursor: Any, tmp_path: Path) ->
     read = read_csv(cursor, path, tabs=False)
     assert read.notes == ("1 of 201 rows cannot be read and were left out: line 202",)
     assert cursor.execute(read.select).fetchall()[-1] == tuple(range(199, 199 + width))
+
+
+def test_a_quote_that_never_closes_loses_no_rows_in_silence(cursor: Any, tmp_path: Path) -> None:
+    path = tmp_path / "open.csv"
+    path.write_text("a,b\n" + "1,2\n" * 500_000 + '3,"x\n' + "1,2\n" * 4_000)
+    with pytest.raises(Failure) as caught:
+        read_csv(cursor, path, tabs=False)
+    assert caught.value.report.message.startswith("Line 500002 has a quote that is not closed")

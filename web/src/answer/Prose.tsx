@@ -2,6 +2,7 @@ import { Suspense } from "react";
 import type { Answer, NumberLink } from "../api/types";
 import { later } from "../shared/later";
 import { pieces } from "./numbers";
+import { valueSentence } from "./valueSentence";
 
 const Markdown = later(() => import("../shared/Markdown"));
 
@@ -20,6 +21,13 @@ export function Prose({
     event.preventDefault();
     onCell?.(link.row, link.column);
   };
+  const sentence = valueSentence(answer);
+  if (sentence)
+    return (
+      <div className="prose">
+        <p>{sentence}</p>
+      </div>
+    );
   if (answer.kind === "text" && !provenance.links.length) {
     return (
       <div className="prose">

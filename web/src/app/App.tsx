@@ -1,6 +1,6 @@
 import { Suspense, useEffect, useMemo, useState } from "react";
 import { path } from "../api/client";
-import type { ThreadSummary } from "../api/types";
+import type { IdentityState, ThreadSummary } from "../api/types";
 import { AskView } from "../ask/AskView";
 import { ask, DRAFT, startOver } from "../ask/conversations";
 import { useFetched } from "../shared/fetched";
@@ -40,8 +40,8 @@ export function App() {
   });
   return (
     <>
-      <a className="skip" href="#question">
-        Skip to the question
+      <a className="skip" href={route.view === "ask" ? "#question" : "#content"}>
+        {route.view === "ask" ? "Skip to the question" : "Skip to the content"}
       </a>
       <TopBar
         view={route.view}
@@ -51,7 +51,7 @@ export function App() {
         onThreads={() => setDrawer(!drawer)}
         onNew={newQuestion}
       />
-      <div className="view">
+      <div className="view" id="content" tabIndex={-1}>
         <Connection />
         <Boundary key={route.view}>
           <Suspense
@@ -84,12 +84,12 @@ function useTitle({ view, parts }: Route): string {
 }
 
 function CurrentView({ route, drawer }: { route: Route; drawer: boolean }) {
-  const [first = null, second = null] = route.parts;
+  const [first = null, second = null, third = null] = route.parts;
   switch (route.view) {
     case "ask":
       return <AskView thread={first} drawer={drawer} />;
     case "sources":
-      return <SourcesView source={first} table={second} />;
+      return <SourcesView source={first} table={second} part={third} />;
     case "graphs":
       return <GraphsView name={first} run={second} />;
     case "runs":
@@ -97,7 +97,7 @@ function CurrentView({ route, drawer }: { route: Route; drawer: boolean }) {
     case "evals":
       return <EvalsView suite={first} caseId={second} />;
     case "settings":
-      return <SettingsView />;
+      return <SettingsView page={first} />;
     case "shared":
       return <SharedView token={first ?? ""} />;
   }
@@ -113,7 +113,27 @@ function askAnew(question: string): void {
   void ask(DRAFT, { message: question }, (thread) => navigate(address("ask", thread)));
 }
 
+/** The pages about people, for who may open them. */
+function peopleCommands(actions: string[] | undefined): Command[] {
+  if (!actions) return [];
+  const pages = [["requests", "Requests for access"]];
+  if (actions.includes("administer"))
+    pages.push(
+      ["users", "Users"],
+      ["groups", "Groups and roles"],
+      ["access", "Access rules"],
+      ["explain", "Who sees what"],
+    );
+  return pages.map(([page = "", label = ""]) => ({
+    id: page,
+    group: "Go to",
+    label,
+    run: () => navigate(address("settings", page)),
+  }));
+}
+
 function useCommands(onHelp: () => void): Command[] {
+  const actions = useFetched<IdentityState>("/identity").data?.profile?.actions;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `onHelp` only sets a state, so the first one stays valid.
   return useMemo(
     () => [
@@ -127,11 +147,13 @@ function useCommands(onHelp: () => void): Command[] {
         }),
       ),
       { id: "settings", group: "Go to", label: "Settings", run: () => navigate("/settings") },
+      { id: "models", group: "Go to", label: "Models and budgets", run: () => navigate("/settings/models") },
+      ...peopleCommands(actions),
       { id: "add", group: "Commands", label: "Add a source", run: () => navigate("/sources/+") },
       { id: "theme", group: "Commands", label: "Switch between light and dark", run: switchTheme },
       { id: "help", group: "Commands", label: "Keyboard help", keys: ["?"], run: onHelp },
       { id: "palette", group: "Commands", label: "Search or run a command", keys: [COMMAND_KEY, "K"], run: () => {} },
     ],
-    [],
+    [actions],
   );
 }

@@ -34,7 +34,7 @@ export function TopBar({ view, title, onPalette, onHelp, onThreads, onNew }: Pro
         <Logo />
         <span className="hide-s">Answerable</span>
       </Link>
-      <span className="ptitle clip grow">{title}</span>
+      <h1 className="ptitle clip grow">{title}</h1>
       <nav className="views" aria-label="Views">
         {VIEW_NAMES.map(([name, label]) => (
           <Link key={name} href={address(name)} aria-current={view === name ? "page" : undefined}>

@@ -1,4 +1,5 @@
 import { X } from "lucide-react";
+import type { Problem } from "../api/client";
 import { type State, StateIcon, toneOf } from "../shared/Status";
 import { createStore, useStore } from "../shared/store";
 
@@ -18,6 +19,11 @@ export function toast(text: string, options: Partial<Pick<Toast, "state" | "acti
   const id = ++last;
   toasts.set((now) => [...now.slice(-3), { id, text, state: "ok", ...options }]);
   setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+/** What was wrong with a press, and what helps. */
+export function tell(problem: Problem): void {
+  toast([problem.message, problem.hint].filter(Boolean).join(" "), { state: "error" });
 }
 
 function dismiss(id: number): void {

@@ -303,7 +303,7 @@ function ConversationHead({ thread, turns, onFork }: { thread: string | null; tu
   const title = summary.data?.title ?? turns[0]?.question ?? "New question";
   return (
     <div className="head">
-      <h1 className="clip grow">{title}</h1>
+      <h2 className="clip grow">{title}</h2>
       {thread && (
         <>
           <button type="button" className="btn ghost small hide-s" onClick={() => void share(thread)}>

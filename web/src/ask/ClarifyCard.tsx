@@ -1,12 +1,12 @@
 import { ChevronRight, Hand, Search } from "lucide-react";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import { path } from "../api/client";
 import type { Answer, Choice, QuestionList } from "../api/types";
 import { Code } from "../shared/Code";
 import { useFetched } from "../shared/fetched";
 import { Status } from "../shared/Status";
 import { useStore } from "../shared/store";
-import { type Differing, differing } from "./differing";
+import { differing, type Part } from "./differing";
 import { offeredChoices } from "./offeredChoices";
 import { remembering, wordToRemember } from "./remembering";
 
@@ -31,18 +31,19 @@ export function ClarifyCard({ answer, source, onChoose, onAsk }: Props) {
       <header>
         <Hand className="i" aria-hidden />
         <h2>
-          <Marked text={firstSentence(answer.text)} />
+          <Marked text={headingOf(answer.text, choices.length)} />
         </h2>
       </header>
       {choices.map((choice, i) => (
         <button key={choice.id} type="button" className="choice" onClick={() => onChoose(choice.id)}>
           <kbd>{i + 1}</kbd>
           <span className="x">
-            <Sentence {...(sentences[i] ?? { before: choice.label, phrase: "", after: "" })} />
+            <Sentence parts={sentences[i] ?? []} />
+            {isLong(choice.example) && <small className="num">{choice.example}</small>}
             <Detail choice={choice} remember={remember} />
             {asCode && choice.code && <Code text={choice.code} language="sql" />}
           </span>
-          {choice.example && <span className="s">{choice.example}</span>}
+          {choice.example && !isLong(choice.example) && <span className="s">{choice.example}</span>}
           <ChevronRight className="i i-s" aria-hidden />
         </button>
       ))}
@@ -72,16 +73,27 @@ function Marked({ text }: { text: string }) {
   return text.split(/“([^”]+)”/).map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part));
 }
 
-function firstSentence(text: string): string {
-  return /^.+?[.?](?=\s|$)/s.exec(text)?.[0] ?? text;
+/** What is unclear, in one sentence. Where one reading is left, there is nothing to choose from. */
+function headingOf(text: string, readings: number): string {
+  const first = /^.+?[.?](?=\s|$)/s.exec(text)?.[0] ?? text;
+  return readings === 1 && first === WHICH ? "Do you mean this?" : first;
 }
 
-function Sentence({ before, phrase, after }: Differing) {
-  return (
-    <>
-      {before} {phrase && <mark>{phrase}</mark>} {after}
-    </>
-  );
+const WHICH = "Which of these do you mean?";
+const BESIDE = 22;
+
+/** Whether an example needs a line of its own: beside the sentence it would be broken into several. */
+function isLong(example: string | null | undefined): boolean {
+  return (example?.length ?? 0) > BESIDE;
+}
+
+function Sentence({ parts }: { parts: Part[] }) {
+  return parts.map(({ text, differs }, i) => (
+    <Fragment key={i}>
+      {i > 0 && " "}
+      {differs ? <mark>{text}</mark> : text}
+    </Fragment>
+  ));
 }
 
 /** The synonym that the choice would store, if it is to be remembered. */
@@ -117,10 +129,11 @@ function NothingFits({ answer, source, onAsk }: Pick<Props, "answer" | "source" 
         <h2>{answer.text}</h2>
       </header>
       {questions.length > 0 && <p className="label">Questions that work</p>}
-      {questions.map((question) => (
+      {questions.map(({ question, answer: gives }) => (
         <button key={question} type="button" className="works" onClick={() => onAsk(question)}>
           <Search className="i i-s" aria-hidden />
-          {question}
+          <span className="grow">{question}</span>
+          <span className="dim clip">{gives}</span>
         </button>
       ))}
     </section>

@@ -14,7 +14,7 @@ export default function SharedView({ token }: { token: string }) {
       {shared.problem && <ProblemNotice problem={shared.problem} />}
       {shared.data && (
         <>
-          <h1>{shared.data.title}</h1>
+          <h2>{shared.data.title}</h2>
           <p className="dim">Shared to read, from {moment(shared.data.created_at)}.</p>
           <div className="turns">
             {shared.data.messages.map((message) => (

@@ -1,14 +1,15 @@
 import { Upload } from "lucide-react";
 import { useRef } from "react";
 import { api, path } from "../api/client";
-import type { QuestionList, SourceSummary } from "../api/types";
+import type { SourceSummary } from "../api/types";
 import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
-import { refresh, useFetched } from "../shared/fetched";
+import { refresh } from "../shared/fetched";
 import { plural } from "../shared/format";
-import { Notice, ProblemNotice } from "../shared/Notice";
+import { Notice } from "../shared/Notice";
 import { Status } from "../shared/Status";
 import { addFiles } from "../sources/upload";
+import { Suggestions, SuggestionsToCome } from "./Suggestions";
 
 interface Props {
   /** The source that the next question goes to. */
@@ -29,6 +30,7 @@ export function Welcome({ source, broken, onAsk }: Props) {
       </p>
       {source && <SourceState source={source} />}
       {ready && <Suggestions source={source.name} onAsk={onAsk} />}
+      {source?.state === "reading" && <SuggestionsToCome />}
       {broken.map((each) => (
         <BrokenSource key={each.name} source={each} />
       ))}
@@ -54,27 +56,6 @@ function SourceState({ source }: { source: SourceSummary }) {
         {source.name} is ready: {plural(source.tables, "table")}
       </Status>
     </p>
-  );
-}
-
-function Suggestions({ source, onAsk }: { source: string; onAsk: (question: string) => void }) {
-  const { data, problem, reload } = useFetched<QuestionList>(path`/sources/${source}/questions`);
-  return (
-    <>
-      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
-      <div className="sug">
-        {data?.questions.map((question) => (
-          <button key={question} type="button" className="chip" onClick={() => onAsk(question)}>
-            {question}
-          </button>
-        ))}
-        {!data &&
-          !problem &&
-          [27, 20, 22, 26].map((width) => (
-            <span key={width} className="chip skel" style={{ width: `${width}ch` }} aria-hidden />
-          ))}
-      </div>
-    </>
   );
 }
 
@@ -113,7 +94,7 @@ function AddData() {
         </button>
         , or{" "}
         <button type="button" className="link" onClick={() => navigate("/sources/+")}>
-          connect a database
+          add a database, an API, Okta or a graph
         </button>
       </span>
       <input

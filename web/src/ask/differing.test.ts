@@ -1,20 +1,50 @@
 import { expect, it } from "vitest";
 import { differing } from "./differing";
 
+const marked = (sentences: string[]) =>
+  differing(sentences).map((parts) => parts.filter(({ differs }) => differs).map(({ text }) => text));
+
 it("marks the words in which readings differ", () => {
   expect(differing(["The average dep delay per carrier.", "The average arr delay per carrier."])).toEqual([
-    { before: "The average", phrase: "dep", after: "delay per carrier." },
-    { before: "The average", phrase: "arr", after: "delay per carrier." },
+    [
+      { text: "The average", differs: false },
+      { text: "dep", differs: true },
+      { text: "delay per carrier.", differs: false },
+    ],
+    [
+      { text: "The average", differs: false },
+      { text: "arr", differs: true },
+      { text: "delay per carrier.", differs: false },
+    ],
   ]);
 });
 
-it("marks what one sentence says more", () => {
-  const [short, long] = differing(["List the tracks.", "List the tracks with their album."]);
-  expect(short).toEqual({ before: "List the", phrase: "tracks.", after: "" });
-  expect(long?.phrase).toBe("tracks with their album.");
+it("marks each place where readings differ, and not the words between", () => {
+  expect(
+    marked([
+      "Give the temp max of the rows, for each month, only the one with the highest temp max.",
+      "Give the temp min of the rows, for each month, only the one with the highest temp min.",
+      "Give the temp max of the rows whose weather is 'fog', for each month, only the one with the highest temp max.",
+    ]),
+  ).toEqual([
+    ["max", "rows,", "max."],
+    ["min", "rows,", "min."],
+    ["max", "rows whose weather is 'fog',", "max."],
+  ]);
 });
 
-it("marks nothing in a single sentence, and nothing twice in equal ones", () => {
-  expect(differing(["Count the orders."])).toEqual([{ before: "Count the orders.", phrase: "", after: "" }]);
-  expect(differing(["a b", "a b"]).map(({ phrase }) => phrase)).toEqual(["", ""]);
+it("marks a word that stands alone between two differing phrases with them", () => {
+  expect(marked(["Count the paid orders of May.", "Count the open orders of June."])).toEqual([
+    ["paid", "May."],
+    ["open", "June."],
+  ]);
+  expect(marked(["big red and round things", "big blue and square things"])).toEqual([
+    ["red and round"],
+    ["blue and square"],
+  ]);
+});
+
+it("marks nothing in a single sentence, and nothing in equal ones", () => {
+  expect(differing(["Count the orders."])).toEqual([[{ text: "Count the orders.", differs: false }]]);
+  expect(marked(["a b", "a b"])).toEqual([[], []]);
 });

@@ -1,23 +1,52 @@
-/** A sentence with the phrase in which it differs from its siblings. */
-export interface Differing {
-  before: string;
-  phrase: string;
-  after: string;
+/** A part of a sentence, and whether its siblings say something else there. */
+export interface Part {
+  text: string;
+  differs: boolean;
 }
 
-/** Marks in each sentence the words between what all sentences begin with and what all end with. Pure. */
-export function differing(sentences: readonly string[]): Differing[] {
+const FLEETING = 1;
+/** A run of common words as short as this between two marked phrases is marked with them. */
+
+/** Marks in each sentence the words that not all sentences share. Pure. */
+export function differing(sentences: readonly string[]): Part[][] {
   const split = sentences.map((sentence) => sentence.split(/\s+/));
-  const shortest = Math.min(...split.map((words) => words.length));
-  if (split.length < 2) return sentences.map((sentence) => ({ before: sentence, phrase: "", after: "" }));
-  const same = (at: (words: string[]) => string | undefined) => new Set(split.map(at)).size === 1;
-  let first = 0;
-  while (first < shortest && same((words) => words[first])) first++;
-  let last = 0;
-  while (last < shortest - first && same((words) => words.at(-1 - last))) last++;
-  return split.map((words) => ({
-    before: words.slice(0, first).join(" "),
-    phrase: words.slice(first, words.length - last).join(" "),
-    after: words.slice(words.length - last).join(" "),
-  }));
+  const shared = split.reduce((common, words) => longestCommon(common, words));
+  return split.map((words) => partsOf(words, shared));
+}
+
+function partsOf(words: string[], shared: string[]): Part[] {
+  let at = 0;
+  const marks = words.map((word) => {
+    if (word !== shared[at]) return true;
+    at++;
+    return false;
+  });
+  const parts: Part[] = [];
+  words.forEach((word, i) => {
+    const fleeting = !marks[i] && marks[i - 1] && marks.slice(i + 1, i + 1 + FLEETING).includes(true);
+    const differs = Boolean(marks[i] || fleeting);
+    const last = parts.at(-1);
+    if (last?.differs === differs) last.text += ` ${word}`;
+    else parts.push({ text: word, differs });
+  });
+  return parts;
+}
+
+/** The longest sequence of words that both hold in this order. */
+function longestCommon(one: string[], other: string[]): string[] {
+  const lengths = Array.from({ length: one.length + 1 }, () => new Array<number>(other.length + 1).fill(0));
+  const length = (i: number, j: number) => lengths[i]?.[j] ?? 0;
+  for (let i = one.length - 1; i >= 0; i--)
+    for (let j = other.length - 1; j >= 0; j--)
+      lengths[i]![j] = one[i] === other[j] ? length(i + 1, j + 1) + 1 : Math.max(length(i + 1, j), length(i, j + 1));
+  const common: string[] = [];
+  for (let i = 0, j = 0; i < one.length && j < other.length; ) {
+    if (one[i] === other[j]) {
+      common.push(one[i] ?? "");
+      i++;
+      j++;
+    } else if (length(i + 1, j) >= length(i, j + 1)) i++;
+    else j++;
+  }
+  return common;
 }

@@ -12,6 +12,7 @@ import { plural } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { Tag } from "../shared/Status";
+import { WideTable } from "../shared/WideTable";
 import { OUTCOMES } from "./EvalsView";
 
 const MOST_ROWS = 50;
@@ -98,7 +99,7 @@ function Rows({ columns, rows }: { columns: string[]; rows: Json[][] | null }) {
   });
   return (
     <>
-      <div className="wide">
+      <WideTable label="Rows">
         <table className="data dense">
           {columns.length === width && (
             <thead>
@@ -123,7 +124,7 @@ function Rows({ columns, rows }: { columns: string[]; rows: Json[][] | null }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </WideTable>
       <p className="dim caption">{plural(rows.length, "row")}</p>
     </>
   );

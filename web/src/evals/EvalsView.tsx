@@ -40,7 +40,7 @@ export default function EvalsView({ suite, caseId }: { suite: string | null; cas
     <main className={`ev ${suite ? "one" : ""}`}>
       <aside className="pane side" aria-label="Sets of questions">
         <div className="head">
-          <h1>Evals</h1>
+          <h2>Evals</h2>
         </div>
         <div className="scroll">
           {list.problem && !list.data && <ProblemNotice problem={list.problem} onRetry={list.reload} />}

@@ -13,26 +13,37 @@ import {
 import { useEffect, useMemo } from "react";
 import type { GraphReport } from "../api/types";
 import { duration } from "../shared/format";
+import { layoutGraph, NODE } from "../shared/layoutGraph";
 import { StateIcon, toneOf } from "../shared/Status";
-import { layoutGraph, NODE } from "./layoutGraph";
 import type { NodeState } from "./nodeStates";
 
-type Box = Node<{ kind: string; state: NodeState | null; selected: boolean }, "step">;
+/** What became of a node between two versions. */
+export type Mark = "added" | "removed" | "changed";
+
+type Box = Node<{ kind: string; state: NodeState | null; selected: boolean; mark: Mark | null }, "step">;
 
 interface Props {
   nodes: GraphReport["nodes"];
   states: Record<string, NodeState>;
   selected: string | null;
+  marks?: Record<string, Mark>;
   onSelect: (id: string) => void;
-  onConnect: (from: string, to: string) => void;
-  onDisconnect: (from: string, to: string) => void;
-  onRemove: (id: string) => void;
+  /** Without this the picture cannot be edited. */
+  edit?: Edits;
 }
+
+interface Edits {
+  connect: (from: string, to: string) => void;
+  disconnect: (from: string, to: string) => void;
+  remove: (id: string) => void;
+}
+
+const NO_MARKS: Record<string, Mark> = {};
 
 const TYPES = { step: StepBox };
 
 /** The graph as a picture that can be edited: nodes are dragged, and lines between them are drawn and removed. */
-export default function Canvas({ nodes, states, selected, onSelect, onConnect, onDisconnect, onRemove }: Props) {
+export default function Canvas({ nodes, states, selected, marks = NO_MARKS, onSelect, edit }: Props) {
   const shape = nodes.map((node) => `${node.id}<${node.after.join()}`).join(" ");
   // biome-ignore lint/correctness/useExhaustiveDependencies: positions only depend on the shape of the graph.
   const places = useMemo(() => layoutGraph(nodes), [shape]);
@@ -44,11 +55,11 @@ export default function Canvas({ nodes, states, selected, onSelect, onConnect, o
         type: "step",
         // A node that was dragged stays where it is.
         position: before.find((box) => box.id === id)?.position ?? places.get(id) ?? { x: 0, y: 0 },
-        data: { kind, state: states[id] ?? null, selected: id === selected },
-        ariaLabel: `${id}, ${kind}`,
+        data: { kind, state: states[id] ?? null, selected: id === selected, mark: marks[id] ?? null },
+        ariaLabel: [id, kind, marks[id]].filter(Boolean).join(", "),
       })),
     );
-  }, [nodes, states, selected, places, setBoxes]);
+  }, [nodes, states, selected, marks, places, setBoxes]);
   const edges = nodes.flatMap(({ id, after }) =>
     after
       .filter((from) => nodes.some((known) => known.id === from))
@@ -67,12 +78,14 @@ export default function Canvas({ nodes, states, selected, onSelect, onConnect, o
           nodeTypes={TYPES}
           onNodesChange={onNodesChange}
           onNodeClick={(_, node) => onSelect(node.id)}
-          onConnect={({ source, target }) => onConnect(source, target)}
+          nodesConnectable={Boolean(edit)}
+          deleteKeyCode={edit ? "Backspace" : null}
+          onConnect={({ source, target }) => edit?.connect(source, target)}
           onEdgesDelete={(removed) => {
-            for (const edge of removed) onDisconnect(edge.source, edge.target);
+            for (const edge of removed) edit?.disconnect(edge.source, edge.target);
           }}
           onNodesDelete={(removed) => {
-            for (const node of removed) onRemove(node.id);
+            for (const node of removed) edit?.remove(node.id);
           }}
           fitView
           fitViewOptions={{ padding: 0.12, maxZoom: 1.1 }}
@@ -91,7 +104,7 @@ function StepBox({ id, data }: NodeProps<Box>) {
   const { state } = data;
   return (
     <div
-      className={`gnode ${state?.state ?? "none"} ${data.selected ? "selected" : ""}`}
+      className={`gnode ${state?.state ?? "none"} ${data.mark ?? ""} ${data.selected ? "selected" : ""}`}
       ref={(node) => {
         if (node) node.style.width = `${NODE.width}px`;
       }}
@@ -107,6 +120,7 @@ function StepBox({ id, data }: NodeProps<Box>) {
       </p>
       <p className="caption dim row">
         <span className="clip grow">{data.kind}</span>
+        {data.mark && <span>{data.mark}</span>}
         {state?.ms != null && <span className="num">{duration(state.ms)}</span>}
         {state && state.attempts > 1 && <span className="num">{state.attempts} tries</span>}
       </p>

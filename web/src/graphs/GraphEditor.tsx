@@ -173,7 +173,12 @@ export function GraphEditor({ document, begin, run, compared, onCompare }: Props
             ([node, state]) => state.asks && <ApprovalCard key={node} run={shownRun} node={node} asks={state.asks} />,
           )}
         {compared !== null && name ? (
-          <VersionDiff name={name} version={compared} onClose={() => onCompare(null)} />
+          <VersionDiff
+            name={name}
+            version={compared}
+            nodes={draft.report?.nodes ?? []}
+            onClose={() => onCompare(null)}
+          />
         ) : (
           <Suspense fallback={<SkeletonRows rows={6} columns={3} />}>
             <Canvas
@@ -181,9 +186,11 @@ export function GraphEditor({ document, begin, run, compared, onCompare }: Props
               states={live.state?.nodes ?? {}}
               selected={selected}
               onSelect={setSelected}
-              onConnect={(from, to) => draft.replace(connected(draft.text, from, to))}
-              onDisconnect={(from, to) => draft.replace(disconnected(draft.text, from, to))}
-              onRemove={(id) => draft.replace(withoutNode(draft.text, id))}
+              edit={{
+                connect: (from, to) => draft.replace(connected(draft.text, from, to)),
+                disconnect: (from, to) => draft.replace(disconnected(draft.text, from, to)),
+                remove: (id) => draft.replace(withoutNode(draft.text, id)),
+              }}
             />
           </Suspense>
         )}

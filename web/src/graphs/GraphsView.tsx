@@ -29,7 +29,7 @@ export default function GraphsView({ name, run }: { name: string | null; run: st
     <main className={`graphs ${name ? "one" : ""}`}>
       <aside className="pane side" aria-label="Graphs">
         <div className="head">
-          <h1 className="grow">Graphs</h1>
+          <h2 className="grow">Graphs</h2>
           <button type="button" className="btn small" onClick={() => navigate(address("graphs", NEW))}>
             <Plus className="i i-s" aria-hidden />
             New

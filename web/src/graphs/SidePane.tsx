@@ -1,17 +1,16 @@
-import { RotateCcw, Trash2 } from "lucide-react";
+import { Trash2 } from "lucide-react";
 import { Suspense, useId, useMemo, useState } from "react";
-import { api, Problem, path } from "../api/client";
 import type { Json, RunSummary } from "../api/types";
 import { Link } from "../app/Link";
-import { address, navigate } from "../app/router";
-import { toast } from "../app/toasts";
+import { address } from "../app/router";
 import { duration, moment } from "../shared/format";
 import { later } from "../shared/later";
 import { SkeletonRows } from "../shared/Skeleton";
 import { Status } from "../shared/Status";
 import { panelProps, Tabs } from "../shared/Tabs";
+import { ForkForm } from "./ForkForm";
 import { nodesIn, type TextNode, withField, withoutNode } from "./graphText";
-import { formOf } from "./kinds";
+import { type FormField, formOf, textOf, valueIn } from "./kinds";
 import type { GraphRunState, NodeState } from "./nodeStates";
 import { Schedules } from "./Schedules";
 import type { Draft } from "./useDraft";
@@ -93,16 +92,14 @@ function NodeForm({ draft, node }: { draft: Draft; node: TextNode | null }) {
   return (
     <div className="gform">
       <p className="mid">{label}</p>
-      {fields.map(({ name, label: title, long }) => {
-        const value = node.fields[name];
-        const text = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+      {fields.map((field) => {
+        const text = textOf(field, node.fields[field.name]);
         return (
-          <FormField
-            key={`${name} ${text}`}
-            title={title}
-            long={long ?? false}
+          <FormLine
+            key={`${field.name} ${text}`}
+            field={field}
             text={text}
-            onText={(next) => draft.replace(withField(draft.text, node.id, name, typed(next, value)))}
+            onText={(next) => draft.replace(withField(draft.text, node.id, field.name, valueIn(field, next)))}
           />
         );
       })}
@@ -122,38 +119,34 @@ function NodeForm({ draft, node }: { draft: Draft; node: TextNode | null }) {
 }
 
 interface FieldProps {
-  title: string;
-  long: boolean;
+  field: FormField;
   text: string;
   onText: (text: string) => void;
 }
 
 /** A field whose text counts when it is left. */
-function FormField({ title, long, text, onText }: FieldProps) {
+function FormLine({ field, text, onText }: FieldProps) {
   const id = useId();
   const onBlur = (event: { target: { value: string } }) => event.target.value !== text && onText(event.target.value);
   return (
     <div>
       <label className="label" htmlFor={id}>
-        {title}
+        {field.label}
       </label>
-      {long ? (
+      {field.choices ? (
+        <select id={id} className="input" value={text} onChange={(event) => onText(event.target.value)}>
+          <option value="">Not said</option>
+          {field.choices.map((choice) => (
+            <option key={choice}>{choice}</option>
+          ))}
+        </select>
+      ) : field.long ? (
         <textarea id={id} className="input area mono" rows={4} defaultValue={text} onBlur={onBlur} />
       ) : (
         <input id={id} className="input" defaultValue={text} onBlur={onBlur} />
       )}
     </div>
   );
-}
-
-/** What was not text stays what it was. */
-function typed(text: string, before: Json | undefined): Json {
-  if (before === undefined || typeof before === "string") return text;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return text;
-  }
 }
 
 interface OutputProps {
@@ -170,15 +163,6 @@ function NodeOutput({ node, nodes, run, state, name }: OutputProps) {
   const found = state.nodes[node.id];
   if (!found) return <p className="none dim">This run has no node {node.id}.</p>;
   const inputs = nodes.find(({ id }) => id === node.id)?.after ?? [];
-  const again = async () => {
-    try {
-      const { run_id } = await api.post<{ run_id: string }>(path`/runs/${run}/fork`, { node: node.id });
-      navigate(address("graphs", name ?? "", run_id));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      toast(error.message, { state: "error" });
-    }
-  };
   return (
     <div className="gform">
       <p className="row">
@@ -187,16 +171,13 @@ function NodeOutput({ node, nodes, run, state, name }: OutputProps) {
           {found.attempts > 1 && `${found.attempts} tries, `}
           {found.ms !== null && duration(found.ms)}
         </span>
-        {state.phase !== "running" && state.phase !== "waiting" && (
-          <button type="button" className="btn small" onClick={() => void again()}>
-            <RotateCcw className="i i-s" aria-hidden />
-            Run from here
-          </button>
-        )}
       </p>
       {found.message && <p>{found.message}</p>}
       <h3 className="label">Output</h3>
       <pre className="code">{jsonText(found.output)}</pre>
+      {state.phase !== "running" && state.phase !== "waiting" && (
+        <ForkForm key={`${run} ${node.id}`} run={run} node={node.id} graph={name} output={found.output} />
+      )}
       {inputs.length > 0 && <h3 className="label">Input</h3>}
       {inputs.map((id) => (
         <div key={id}>

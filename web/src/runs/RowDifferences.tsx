@@ -5,6 +5,7 @@ import type { CellFormat } from "../answer/cells";
 import type { ComparedRow, Json, OutputColumn, RunComparison } from "../api/types";
 import { columnFormat } from "../result/columnFormat";
 import { count, plural } from "../shared/format";
+import { WideTable } from "../shared/WideTable";
 
 export type Change = ComparedRow["change"];
 const KINDS: [Change, string][] = [
@@ -83,7 +84,7 @@ function formatsOf({ columns, rows }: RunComparison): CellFormat[] {
 function DifferenceTable({ comparison }: { comparison: RunComparison }) {
   const formats = useMemo(() => formatsOf(comparison), [comparison]);
   return (
-    <div className="wide">
+    <WideTable label="Rows that differ">
       <table className="data diff">
         <thead>
           <tr>
@@ -113,7 +114,7 @@ function DifferenceTable({ comparison }: { comparison: RunComparison }) {
         </tbody>
       </table>
       {!comparison.rows.length && <p className="none dim">There are no such rows.</p>}
-    </div>
+    </WideTable>
   );
 }
 

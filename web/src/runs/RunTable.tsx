@@ -85,9 +85,9 @@ function Gap({ height }: { height: number }) {
   ) : null;
 }
 
+/** Duration and rows, below the title on a phone. They are never cut; the sources before them may be. */
 function phoneFacts(run: RunSummary): string {
   const facts = [
-    run.sources.join(", "),
     run.duration_ms !== null && duration(run.duration_ms),
     run.row_count !== null && plural(run.row_count, "row"),
   ];
@@ -135,7 +135,8 @@ const RunRow = memo(function RunRow({ run, at, current, picked, onPick }: RowPro
             {" · "}
             <span className="mono">{shortId(run.run_id)}</span>
           </span>
-          <span className="only-s num">{phoneFacts(run)}</span>
+          <span className="only-s clip">{run.sources.join(", ")}</span>
+          <span className="only-s num whole">{phoneFacts(run)}</span>
         </span>
       </td>
       <td className="sc">

@@ -43,7 +43,7 @@ export default function RunsView({ run, other }: { run: string | null; other: st
     <main className={`rr ${run ? "one" : ""}`}>
       <section className="pane" aria-label="Runs">
         <div className="head">
-          <h1>Runs</h1>
+          <h2>Runs</h2>
           <span className="dim num grow">{list.data ? count(total) : ""}</span>
           <SearchField
             label="Find a run"

@@ -1,8 +1,8 @@
 import type { ComparedStep, RunComparison } from "../api/types";
 import { readable } from "../ask/stepNames";
 import { Difference } from "../shared/Difference";
+import { diffLines } from "../shared/diffLines";
 import { duration } from "../shared/format";
-import { diffLines } from "./diffLines";
 
 /** Differences of plan, code and duration. */
 export function StepDifferences({ comparison }: { comparison: RunComparison }) {

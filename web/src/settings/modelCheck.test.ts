@@ -18,6 +18,6 @@ it("says whether a model works, and which check failed and why", () => {
   expect([dead.state, dead.word, dead.reasons]).toEqual([
     "error",
     "Does not work",
-    ["text: The model did not answer. Is it running?"],
+    ["The model did not answer. Is it running?"],
   ]);
 });

@@ -20,7 +20,7 @@ export function checkResult(check: ModelCheck): CheckResult {
     word: check.works ? `Works${lacking}` : "Does not work",
     cost: [duration(slowest), plural(check.tokens, "token"), money(check.cost_usd)].join(", "),
     reasons: failed.map(([name, { error }]) =>
-      [`${name}:`, error?.message ?? "It did not work.", error?.hint].filter(Boolean).join(" "),
+      [check.works && `${name}:`, error?.message ?? "It did not work.", error?.hint].filter(Boolean).join(" "),
     ),
   };
 }

@@ -1,73 +1,139 @@
-import { ChevronLeft, CircleX, Database } from "lucide-react";
+import { CircleX, Database, PlugZap } from "lucide-react";
 import { useState } from "react";
-import { Problem } from "../api/client";
-import { Link } from "../app/Link";
+import { api, Problem } from "../api/client";
+import type { SourceTest } from "../api/types";
+import { count, plural } from "../shared/format";
+import { Status } from "../shared/Status";
+import { type Field, fieldAtFault, withPassword } from "./databaseAddress";
 import { addDatabase } from "./upload";
 
-/** A form that adds a database by its URL. Errors are shown at the field. */
-export function AddDatabase() {
-  const [url, setUrl] = useState("");
-  const [name, setName] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
+interface Wrong {
+  field: Field;
+  text: string;
+}
 
-  async function submit(event: React.FormEvent) {
-    event.preventDefault();
-    setBusy(true);
-    setProblem(null);
+/** A form that tests a database and then adds it. A problem is shown at the field that it is about. */
+export function AddDatabase() {
+  const [address, setAddress] = useState("");
+  const [password, setPassword] = useState("");
+  const [name, setName] = useState("");
+  const [busy, setBusy] = useState<"test" | "add" | null>(null);
+  const [wrong, setWrong] = useState<Wrong | null>(null);
+  const [passed, setPassed] = useState<SourceTest | null>(null);
+
+  function typed(set: (value: string) => void) {
+    return (event: React.ChangeEvent<HTMLInputElement>) => {
+      set(event.target.value);
+      setPassed(null);
+    };
+  }
+
+  async function send(step: "test" | "add") {
+    const url = withPassword(address.trim(), password);
+    if (url === null)
+      return setWrong({ field: "address", text: "Name the user of the password: postgresql://user@host." });
+    setBusy(step);
+    setWrong(null);
     try {
-      await addDatabase(url.trim(), name.trim());
+      if (step === "add") return await addDatabase(url, name.trim());
+      const test = await api.post<SourceTest>("/sources/test", { url, ...(name.trim() && { name: name.trim() }) });
+      if (test.problem) setWrong({ field: fieldAtFault(test.problem.code), text: sentence(test.problem) });
+      else setPassed(test);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      setProblem(error);
+      setWrong({ field: fieldAtFault(error.code), text: sentence(error) });
     } finally {
-      setBusy(false);
+      setBusy(null);
     }
   }
 
+  const field = (which: Field) => ({
+    className: `input ${wrong?.field === which ? "bad" : ""}`,
+    "aria-invalid": wrong?.field === which,
+    "aria-describedby": wrong?.field === which ? "database-wrong" : undefined,
+  });
+  const complaint = (which: Field) => wrong?.field === which && <Complaint text={wrong.text} />;
   return (
-    <section className="pane" aria-label="Add a source">
-      <div className="head">
-        <Link className="btn ghost icon to-list" href="/sources" aria-label="Back to the sources">
-          <ChevronLeft className="i" aria-hidden />
-        </Link>
-        <h2>Add a source</h2>
-      </div>
-      <form className="form" onSubmit={(event) => void submit(event)}>
-        <p className="mid">
-          Drop files or a folder anywhere on the page, or give the address of a PostgreSQL database. It is only ever
-          read.
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(passed ? "add" : "test");
+      }}
+    >
+      <p className="mid">The address of a PostgreSQL database. It is only ever read.</p>
+      <label>
+        <span className="label">Database address</span>
+        <input
+          {...field("address")}
+          autoFocus
+          required
+          placeholder="postgresql://reader@host:5432/database"
+          value={address}
+          onChange={typed(setAddress)}
+        />
+      </label>
+      {complaint("address")}
+      <label>
+        <span className="label">Password (optional)</span>
+        <input
+          {...field("password")}
+          type="password"
+          autoComplete="off"
+          value={password}
+          onChange={typed(setPassword)}
+        />
+      </label>
+      {complaint("password")}
+      <label>
+        <span className="label">Name here (optional)</span>
+        <input {...field("name")} placeholder="sales" value={name} onChange={typed(setName)} />
+      </label>
+      {complaint("name")}
+      {passed && (
+        <p role="status">
+          <Status state="ok">
+            {passed.name} can be added: {plural(passed.tables ?? 0, "table")}
+            {passed.rows ? `, ${count(passed.rows)} rows` : ""}
+          </Status>
         </p>
-        <label>
-          <span className="label">Database address</span>
-          <input
-            className={`input ${problem ? "bad" : ""}`}
-            autoFocus
-            required
-            placeholder="postgresql://reader@host/database"
-            aria-invalid={problem !== null}
-            aria-describedby={problem ? "address-wrong" : undefined}
-            value={url}
-            onChange={(event) => setUrl(event.target.value)}
-          />
-        </label>
-        {problem && (
-          <p className="err" id="address-wrong" role="alert">
-            <CircleX className="i i-s" aria-hidden />
-            <span>
-              {problem.message} {problem.hint}
-            </span>
-          </p>
-        )}
-        <label>
-          <span className="label">Name (optional)</span>
-          <input className="input" placeholder="sales" value={name} onChange={(event) => setName(event.target.value)} />
-        </label>
-        <button type="submit" className="btn primary" disabled={busy || !url.trim()}>
-          <Database className="i i-s" aria-hidden />
-          {busy ? "Connecting …" : "Connect the database"}
+      )}
+      <div className="row">
+        <button
+          type={passed ? "button" : "submit"}
+          className={`btn ${passed ? "" : "primary"}`}
+          disabled={busy !== null || !address.trim()}
+          onClick={passed ? () => void send("test") : undefined}
+        >
+          <PlugZap className="i i-s" aria-hidden />
+          {busy === "test" ? "Testing …" : passed || wrong ? "Test again" : "Test"}
         </button>
-      </form>
-    </section>
+        <button
+          type={passed ? "submit" : "button"}
+          className={`btn ${passed ? "primary" : ""}`}
+          disabled={busy !== null || !passed}
+          title={passed ? undefined : "A test has to pass first"}
+        >
+          <Database className="i i-s" aria-hidden />
+          {busy === "add" ? "Adding …" : passed ? `Add ${passed.name}` : "Add"}
+        </button>
+      </div>
+      <p className="dim caption">
+        A test reads the tables and adds nothing. The password stays on the server and is never shown.
+      </p>
+    </form>
+  );
+}
+
+function sentence({ message, hint }: { message: string; hint: string | null }): string {
+  return [message, hint].filter(Boolean).join(" ");
+}
+
+function Complaint({ text }: { text: string }) {
+  return (
+    <p className="err" id="database-wrong" role="alert">
+      <CircleX className="i i-s" aria-hidden />
+      <span>{text}</span>
+    </p>
   );
 }

@@ -13,11 +13,12 @@ import {
 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { api, path } from "../api/client";
-import type { Catalog, SourceList, SourceSummary } from "../api/types";
+import type { Catalog, OktaTenantList, SourceList, SourceSummary } from "../api/types";
 import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
 import { toast } from "../app/toasts";
 import { Bar } from "../ask/StepList";
+import { ExploreTab } from "../explore/ExploreTab";
 import { refresh, useFetched } from "../shared/fetched";
 import { age, bytes, clock, count, duration, plural } from "../shared/format";
 import { Menu } from "../shared/Menu";
@@ -25,20 +26,28 @@ import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { type State, StateIcon, Status, toneOf } from "../shared/Status";
 import { panelProps, Tabs } from "../shared/Tabs";
-import { AddDatabase } from "./AddDatabase";
+import { AddSource } from "./AddSource";
 import { HistoryTab } from "./HistoryTab";
 import { NamesTab } from "./NamesTab";
 import { RelationshipsTab } from "./RelationshipsTab";
 import { TablesTab } from "./TablesTab";
+import { TenantTab } from "./TenantTab";
 import { addFiles } from "./upload";
 
-type Tab = "tables" | "relationships" | "names" | "history";
+type Tab = "sync" | "tables" | "explore" | "relationships" | "names" | "history";
 const READING_MS = 1_000;
 const RESTING_MS = 10_000;
 const SLOW_S = 5;
 const MB = 1_000_000;
 
-export default function SourcesView({ source, table }: { source: string | null; table: string | null }) {
+interface Props {
+  source: string | null;
+  table: string | null;
+  /** `explore` opens that tab. */
+  part: string | null;
+}
+
+export default function SourcesView({ source, table, part }: Props) {
   const list = useFetched<SourceList>("/sources");
   const sources = list.data?.sources ?? [];
   const adding = source === "+";
@@ -49,7 +58,7 @@ export default function SourcesView({ source, table }: { source: string | null; 
     <main className={`so ${source ? "one" : ""}`}>
       <aside className="pane side" aria-label="Sources">
         <div className="head">
-          <h1 className="grow">Sources</h1>
+          <h2 className="grow">Sources</h2>
           <Link className="btn small" href="/sources/+">
             <Plus className="i i-s" aria-hidden />
             Add
@@ -65,8 +74,8 @@ export default function SourcesView({ source, table }: { source: string | null; 
         </div>
         {list.data && <DropBox limits={list.data} />}
       </aside>
-      {adding && <AddDatabase />}
-      {!adding && current && <SourcePane key={current.name} source={current} table={table} />}
+      {adding && <AddSource />}
+      {!adding && current && <SourcePane key={current.name} source={current} table={table} part={part} />}
       {!adding && !current && (
         <section className="pane">
           {list.data && source && (
@@ -189,9 +198,16 @@ function DropBox({ limits }: { limits: SourceList }) {
   );
 }
 
-function SourcePane({ source, table }: { source: SourceSummary; table: string | null }) {
+interface PaneProps extends Pick<Props, "table" | "part"> {
+  source: SourceSummary;
+}
+
+function SourcePane({ source, table, part }: PaneProps) {
   const catalog = useFetched<Catalog>(path`/datasets/${source.name}/schema`);
-  const [tab, setTab] = useState<Tab>("tables");
+  const tenants = useFetched<OktaTenantList>("/okta");
+  const tenant = tenants.data?.tenants.find((known) => [known.source, known.graph].includes(source.name));
+  const [chosen, setTab] = useState<Tab | null>(part === "explore" ? "explore" : table ? "tables" : null);
+  const tab = chosen ?? (tenant ? "sync" : "tables");
   const state = `${source.fingerprint} ${source.state === "failed"}`;
   const shown = useRef(state);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the component is mounted anew for another source.
@@ -246,7 +262,9 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
         current={tab}
         onSelect={setTab}
         tabs={[
+          ...(tenant ? [{ name: "sync" as const, label: "Sync" }] : []),
           { name: "tables", label: "Tables", extra: <span className="n">{tables.length || ""}</span> },
+          { name: "explore", label: "Explore" },
           {
             name: "relationships",
             label: "Relationships",
@@ -256,6 +274,11 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
           { name: "history", label: "History" },
         ]}
       />
+      {tenant && tab === "sync" && (
+        <div className="panel" {...panelProps(tab)}>
+          <TenantTab name={tenant.name} />
+        </div>
+      )}
       {catalog.problem && !catalog.data && (
         <div className="pad">
           <ProblemNotice problem={catalog.problem} onRetry={catalog.reload} />
@@ -267,8 +290,8 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
           <Progress progress={source.progress} />
         </div>
       )}
-      {!catalog.data && !catalog.problem && <SkeletonRows rows={8} columns={5} />}
-      {catalog.data && (
+      {!catalog.data && !catalog.problem && tab !== "sync" && <SkeletonRows rows={8} columns={5} />}
+      {catalog.data && tab !== "sync" && (
         <div className="panel" {...panelProps(tab)}>
           {tab === "tables" && (
             <TablesTab
@@ -278,6 +301,7 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
               onRelationships={() => setTab("relationships")}
             />
           )}
+          {tab === "explore" && <ExploreTab source={source.name} tables={tables} chosen={table} />}
           {tab === "relationships" && <RelationshipsTab catalog={catalog.data} source={source.name} />}
           {tab === "names" && <NamesTab source={source.name} />}
           {tab === "history" && <HistoryTab source={source.name} />}

@@ -21,6 +21,7 @@ import { SearchField } from "../shared/Field";
 import { useFetched } from "../shared/fetched";
 import { count, plural } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
+import { WideTable } from "../shared/WideTable";
 import { ColumnPicture } from "./ColumnPicture";
 import { Neighbours } from "./Neighbours";
 import { SynonymsCell } from "./SynonymsCell";
@@ -270,7 +271,7 @@ function SampleRows({ table, source }: { table: Table; source: string }) {
           Browse all
         </Link>
       </div>
-      <div className="wide">
+      <WideTable label="First rows">
         <table className="data samp dense">
           <thead>
             <tr>
@@ -293,7 +294,7 @@ function SampleRows({ table, source }: { table: Table; source: string }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </WideTable>
     </>
   );
 }

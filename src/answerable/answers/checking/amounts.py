@@ -21,12 +21,19 @@ _ADDS_UP = re.compile(
 )
 _OF_ALL = re.compile(r"\bof (?:the |all |all the )?$")
 _DIFFERS = re.compile(
-    r"\s*(?:\w+\s+)?(?:more|less|fewer|higher|lower|longer|shorter|larger|smaller|cheaper|heavier|ahead|behind)\b"
+    r"\s*(?:(?!(?:is|are|was|were)\b)\w+\s+)?(?:more|less|fewer|higher|lower|longer|shorter|larger|smaller|cheaper|heavier"
+    r"|ahead(?! of (?:schedule|time))|behind(?! schedule))\b"
     r"(?! or\b)[^.;]*\b(?:than|of)\b",
 )
 """What follows a number that is a difference: “500 more than”."""
 
 
+_OF_ENDS = re.compile(
+    r"\b(?:gap|difference|spread|distance) between the \w*(?:est|most|best|worst)\b[^,;]* and the "
+    r"\w*(?:est|most|least|best|worst)\b[^,;\d]* (?:is|was|of|to)\s+(?:\w+\s+)?$",
+    re.IGNORECASE,
+)
+"""What stands before the difference of the two ends of a column."""
 _BEFORE = re.compile(
     r"\s*(?:\w+\s+)?(?:the |a )?"
     r"(?:(?:year|quarter|month|week|day) (?:before|earlier)|previous (?:year|quarter|month))\b"
@@ -40,6 +47,9 @@ def number_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
     facts = sentence.facts
     named = sentence.rows_for(numeral)
     counted = counted_columns(numeral, sentence)
+    if _OF_ENDS.search(sentence.text[: numeral.start]) and facts.complete:
+        yield from _said(_spreads(facts), numeral, sentence)
+        return
     if _DIFFERS.match(sentence.text[numeral.end :]):
         yield from _differences(numeral, sentence, named)
         return
@@ -51,7 +61,9 @@ def number_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
     if facts.series is not None and _BEFORE.match(sentence.text[numeral.end :]):
         order = facts.series[1]
         rows = sorted({*rows, *(order[at - 1] for row in named if (at := order.index(row)) > 0)})
-    measures = counted or [f for f in _dated_columns(sentence) if not facts.is_fraction(f)]
+    # A part of 1 may be said as it stands: “R squared is 0.83”.
+    part = abs(numeral.value) <= 1 and numeral.unit < 1
+    measures = counted or [f for f in _dated_columns(sentence) if part or not facts.is_fraction(f)]
     if sentence.cue(LESS, MORE):
         measures = list(dict.fromkeys([*measures, *facts.change_fields]))
     yield from _said(facts.cells(rows, measures), numeral, sentence)
@@ -65,6 +77,12 @@ def number_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
     yield from _said(_aggregates(numeral, sentence, named), numeral, sentence)
     if sentence.cue(LESS, MORE, BETWEEN):
         yield from _differences(numeral, sentence, named)
+
+
+def _spreads(facts: ResultFacts) -> Iterator[Ground]:
+    for field in facts.measures:
+        if values := facts.values(field):
+            yield Ground(max(values) - min(values), "aggregate", f"the spread of {field.name}", column=field.index)
 
 
 def _differences(numeral: Numeral, sentence: Sentence, named: list[int]) -> Iterator[Ground]:
@@ -91,7 +109,7 @@ def _dated_columns(sentence: Sentence) -> Sequence[Field]:
 
 
 def _said(grounds: Iterator[Ground] | list[Ground], numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
-    """The same in the unit and the scale of the number."""
+    """The amount in the unit and the scale of the number."""
     by_index = {f.index: f for f in sentence.facts.fields}
     for each in grounds:
         field = by_index.get(each.column) if each.column is not None else None

@@ -7,7 +7,6 @@ is marked as unverified. A finding tells of each change.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from answerable.answers.answer import NumberLink
@@ -21,11 +20,17 @@ from answerable.answers.checking.quantified import quantified, row_counts
 from answerable.answers.checking.quantities import counted_columns, factor
 from answerable.answers.checking.sentence import Sentence, sentences
 from answerable.answers.roles import Field
+from answerable.core.records import dataclass
 from answerable.core.values import OutputColumn
 from answerable.query.plan import QueryPlan
 
+LEFT_OUT = "Left out a sentence: "
+"""How the finding about a sentence begins that the rows contradict."""
 UNVERIFIED = " (unverified)"
 """Stands at the end of a sentence that nothing decides."""
+
+_RATE = re.compile(r"(?:\s+[\w-]+){0,2}\s+(?:per|a|an|each|every)\s+\w+", re.IGNORECASE)
+"""What follows a number that is a rate: “about $251 a night”."""
 
 Proofs = list[tuple[Numeral, Ground | None]]
 
@@ -75,10 +80,10 @@ def _checked(text: str, facts: ResultFacts) -> CheckedText:
     if not against and wrong and (mended := _mended(sentence, proofs, wrong)):
         return mended
     if against:
-        return CheckedText("", (f"Left out a sentence: {against[0]}.",))
+        return CheckedText("", (f"{LEFT_OUT}{against[0]}.",))
     contradicted = next((numeral for numeral in wrong if _is_decided(numeral, sentence)), None)
     if contradicted is not None:
-        return CheckedText("", (f"Left out a sentence: “{contradicted.text}” is not in the rows.",))
+        return CheckedText("", (f"{LEFT_OUT}“{contradicted.text}” is not in the rows.",))
     doubt = wrong[0].text if wrong else sentence.unknown[0]
     return CheckedText(_marked(text), (f"Could not verify a sentence: “{doubt}” is not in the rows.",), _links(proofs))
 
@@ -97,7 +102,7 @@ def _marked(text: str) -> str:
 def _is_decided(numeral: Numeral, sentence: Sentence) -> bool:
     """Whether the rows say what the number should be, so that another number contradicts them."""
     facts = sentence.facts
-    if numeral.kind == "unreadable" or sentence.unknown:
+    if numeral.kind == "unreadable" or sentence.unknown or _may_be_computed(numeral, sentence):
         return False
     if numeral.kind == "date" or sentence.is_year(numeral):
         return facts.has_dates
@@ -111,6 +116,13 @@ def _is_decided(numeral: Numeral, sentence: Sentence) -> bool:
         return True
     known = len(facts.measures) == 1 or any(f.index in sentence.spoken for f in facts.measures)
     return known and (bool(sentence.named_rows) or sentence.cue(TOTAL, MEAN, MEDIAN) or facts.row_count == 1)
+
+
+def _may_be_computed(numeral: Numeral, sentence: Sentence) -> bool:
+    """Whether the number may follow from the rows in a way that is not known here. Then nothing contradicts it: a
+    rate, a scale that no name tells."""
+    scales = any(sentence.facts.scale(f) != 1 for f in sentence.facts.measures)
+    return bool(_RATE.match(sentence.text[numeral.end :])) or (numeral.scaled and not scales)
 
 
 def _mended(sentence: Sentence, proofs: Proofs, wrong: list[Numeral]) -> CheckedText | None:

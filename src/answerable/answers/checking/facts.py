@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
 from typing import Literal, NamedTuple
 
+from answerable.answers.checking.changes import directed, is_change, paired
 from answerable.answers.checking.lexicon import DIMENSIONS, SCALES
 from answerable.answers.checking.naming import LabelIndex, tokens
 from answerable.answers.checking.numerals import Numeral, StatedDate
 from answerable.answers.format import readable
 from answerable.answers.roles import Field, calendar_part, fields, is_fraction_name, words
+from answerable.core.records import dataclass
 from answerable.core.values import Frozen, Json, OutputColumn
 from answerable.core.words import fold
 from answerable.core.words import stem as stem_key
@@ -22,7 +23,6 @@ from answerable.query.plan import QueryPlan
 Rows = Sequence[Sequence[Json]]
 
 _DIGIT = re.compile(r"\d")
-_CHANGE = frozenset(["change", "changes", "difference", "diff", "delta", "growth", "gain", "gains", "loss", "losses"])
 _PAIRED_ROWS = 200
 """In larger results differences of any two rows are not considered: nearly every number would be one."""
 
@@ -128,7 +128,8 @@ class ResultFacts:
 
     def is_fraction(self, field: Field) -> bool:
         """The cells are parts of 1 that are spoken of as percentages."""
-        return is_fraction_name(field.name) and all(abs(value) <= 1 for value in self.values(field))
+        known = is_fraction_name(field.name) or "squared" in words(field.name)
+        return known and all(abs(value) <= 1 for value in self.values(field))
 
     def is_percentage(self, field: Field) -> bool:
         if is_fraction_name(field.name):
@@ -141,14 +142,14 @@ class ResultFacts:
         return is_fraction_name(self.question) or "proportion" in self.question.lower()
 
     def unit(self, field: Field) -> str | None:
-        """The unit of a column, as it is known or as the last word of its name says."""
+        """The unit of a column, as it is known or as its name says: `delay_minutes`, `days_to_settle`."""
         known = self.units.get(field.name)
         # “EUR a year” is in EUR; a unit that is not known, such as “points”, is none.
-        said = words(known) if known is not None else words(field.name)[-1:]
+        said = words(known) if known is not None else _unit_words(words(field.name))
         return next((word for word in said if word in DIMENSIONS or stem(word) in DIMENSIONS), None)
 
     def scale(self, field: Field) -> Decimal:
-        """By what the cells are divided: 1,000,000 for `damage_millions_usd`, 1,000 if the question says so."""
+        """The divisor of the cells: 1,000,000 for `damage_millions_usd`, 1,000 if the question says so."""
         said_by_name = [SCALES[word] for word in words(field.name) if word in SCALES]
         asked = re.search(r"\bin (thousands|millions|billions)\b", self.question.lower())
         return Decimal(str((said_by_name or ([SCALES[asked[1]]] if asked else []) or [1])[0]))
@@ -159,7 +160,7 @@ class ResultFacts:
         first where two columns are the same quantity at two times. Empty if the rows tell of no change."""
         negative = [f for f in self.measures if any(value < 0 for value in self.values(f))]
         for field in (*self.change_fields, *negative):
-            return self.numbers(field.index)
+            return directed(field, self.numbers(field.index))
         pair = self.pair
         if pair is None:
             return []
@@ -177,18 +178,12 @@ class ResultFacts:
     @cached_property
     def change_fields(self) -> list[Field]:
         """The columns whose names say that they are changes."""
-        return [f for f in self.measures if _CHANGE & set(words(f.name))]
+        return [f for f in self.measures if is_change(f)]
 
     @cached_property
     def pair(self) -> tuple[Field, Field] | None:
-        """Two columns whose names differ in a year, or in first and last."""
-        for one, other in combinations(self.measures, 2):
-            differing = set(words(one.name)) ^ set(words(other.name))
-            if differing == {"first", "last"}:
-                return (one, other) if "first" in words(one.name) else (other, one)
-            if len(differing) == 2 and all(word.isdigit() for word in differing):
-                return (one, other) if one.name < other.name else (other, one)
-        return None
+        """Two columns that are the same quantity at two times, the earlier one first."""
+        return paired(self.measures)
 
     @cached_property
     def series(self) -> tuple[Field, list[int]] | None:
@@ -273,6 +268,12 @@ class ResultFacts:
                 if period := period_of(row[field.index]):
                     yield period, number, field.index
 
+    def in_month(self, month: int) -> Iterator[tuple[int, int]]:
+        """The rows and columns where a month stands as its number."""
+        for field in self.fields:
+            if field.type == "integer" and calendar_part(field.name) == "month":
+                yield from ((row, field.index) for row, cell in enumerate(self.rows) if cell[field.index] == month)
+
     @cached_property
     def has_dates(self) -> bool:
         return bool(self._time_fields)
@@ -294,6 +295,13 @@ class ResultFacts:
             values = [value for row in rows if (value := self.number(row, field.index)) is not None]
             if values:
                 yield field, values
+
+
+def _unit_words(name: Sequence[str]) -> list[str]:
+    """The last word of a name, and times in the plural before it. `orders_per_day` is in orders."""
+    if "per" in name:
+        return []
+    return [*name[-1:], *(word for word in name if word in ("days", "hours", "minutes", "seconds", "weeks", "months"))]
 
 
 def plan_facts(plan: QueryPlan) -> tuple[ExtraFact, ...]:

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from answerable.answers.checking.amounts import number_grounds
-from answerable.answers.checking.bounds import bound_ground, spanned_ground, speaks_of_rows
+from answerable.answers.checking.bounds import bound_ground, range_ground, spanned_ground, speaks_of_rows
+from answerable.answers.checking.derived import derived_grounds
 from answerable.answers.checking.facts import Ground, ResultFacts, rounds_to, stated_numbers, stem
-from answerable.answers.checking.lexicon import LESS, NARROWING, PERIOD_WORDS, YES_OR_NO
+from answerable.answers.checking.lexicon import DOWN, LESS, NARROWING, PERIOD_WORDS, PUNCTUALITY, SIGNS, YES_OR_NO
+from answerable.answers.checking.notation import noted_columns, noted_ground
 from answerable.answers.checking.numerals import Numeral, StatedDate, numerals
 from answerable.answers.checking.periods import dated_ground, timed_ground
 from answerable.answers.checking.predicates import predicates
@@ -33,6 +35,8 @@ def ground(numeral: Numeral, sentence: Sentence) -> Ground | None:
     if numeral.kind == "unreadable":
         quoted = numeral.text.strip(".,;:!?()\"'“”") in facts.question
         return Ground(numeral.value, "fact", "a name in the question") if quoted else None
+    if columns := noted_columns(numeral, sentence):
+        return noted_ground(numeral, columns, sentence, _agreement(numeral, sentence))
     if _is_asked(numeral, sentence):
         return Ground(numeral.value, "fact", "a condition of the question")
     if sentence.bound(numeral) and sentence.is_year(numeral):
@@ -44,16 +48,24 @@ def ground(numeral: Numeral, sentence: Sentence) -> Ground | None:
     if numeral.kind == "time":
         return timed_ground(numeral, facts)
     if numeral.kind == "ordinal":
-        inside = 1 <= numeral.value <= facts.row_count
+        inside = 1 <= numeral.value <= facts.row_count or sentence.names_rows(numeral)
         return Ground(numeral.value, "row_count", "a place among the rows") if inside else None
+    return _quantity(numeral, sentence)
+
+
+def _quantity(numeral: Numeral, sentence: Sentence) -> Ground | None:
+    """What a number that is no date and no rank stands for: a count of rows, a bound, or a value."""
     counts = row_counts(numeral, sentence)
     if numeral.kind == "percent" and (part := _part_of_rows(numeral, sentence)):
         return part
     if counts is not None:
         counted = int(numeral.value) in counts
-        return Ground(numeral.value, "row_count", "the number of rows") if counted else _stated(numeral, facts)
-    if sentence.range_of(numeral) is not None and speaks_of_rows(numeral, sentence):
-        return Ground(numeral.value, "fact", "a bound")
+        return Ground(numeral.value, "row_count", "the number of rows") if counted else _stated(numeral, sentence.facts)
+    if sentence.range_of(numeral) is not None:
+        if speaks_of_rows(numeral, sentence):
+            return Ground(numeral.value, "fact", "a bound")
+        if (spanned := range_ground(numeral, sentence)) is not None:
+            return spanned
     if sentence.bound(numeral):
         return bound_ground(numeral, sentence) or spanned_ground(numeral, sentence)
     return _valued(numeral, sentence)
@@ -79,14 +91,25 @@ def _valued(numeral: Numeral, sentence: Sentence) -> Ground | None:
     grounds = {"number": number_grounds, "percent": percent_grounds, "ratio": ratio_grounds}[numeral.kind]
     agrees = _agreement(numeral, sentence)
     found = next((each for each in grounds(numeral, sentence) if agrees(each.value)), None)
-    return None if found is not None and _differs_for_others(found, numeral, sentence, agrees) else found
+    if found is None:
+        return next((each for each in derived_grounds(numeral, sentence) if _is_near(each, numeral, agrees)), None)
+    return None if _differs_for_others(found, numeral, sentence, agrees) else found
+
+
+def _is_near(each: Ground, numeral: Numeral, agrees: Callable[[Decimal], bool]) -> bool:
+    """What was computed may be said in round numbers: “regained 940,000 jobs” of 940,300."""
+    digits = len(re.sub(r"\D", "", numeral.text).strip("0"))
+    return agrees(each.value) or (digits > 1 and numeral.kind == "number" and rounds_to(abs(each.value), numeral, True))
 
 
 def _differs_for_others(found: Ground, numeral: Numeral, sentence: Sentence, agrees: Callable[[Decimal], bool]) -> bool:
     """“Both earn 25,000” has to hold for each row that is named."""
-    named = sentence.rows_for(numeral)
-    if found.kind != "cell" or found.column is None or len(named) < 2 or not _is_distributed(numeral, sentence):
+    listed = [rows for names, rows in sentence.lists if names[-1].end <= numeral.start]
+    named = sorted(listed[-1]) if listed else sentence.rows_for(numeral)
+    if len(named) < 2 or found.column is None or not _is_distributed(numeral, sentence):
         return False
+    if found.kind != "cell":
+        return found.basis.startswith("sum of")  # together they have it, but not each
     field = next(f for f in sentence.facts.fields if f.index == found.column)
     values = [value for row in named if (value := sentence.facts.number(row, found.column)) is not None]
     times = list(factor(field, numeral, sentence))
@@ -144,7 +167,8 @@ def _is_period(numeral: Numeral, sentence: Sentence) -> bool:
 def _agreement(numeral: Numeral, sentence: Sentence) -> Callable[[Decimal], bool]:
     """Whether a value, rounded as the numeral is printed or as its hedge allows, is the numeral."""
     hedge = sentence.hedge(numeral)
-    loss = not numeral.signed and numeral.kind != "ratio" and sentence.cue(LESS)
+    lower = sentence.cue(LESS) or bool(SIGNS[DOWN].search(sentence.text) or PUNCTUALITY[DOWN].search(sentence.text))
+    loss = not numeral.signed and numeral.kind != "ratio" and lower
     fraction = numeral.kind in ("percent", "ratio") and not any(c.isdigit() for c in numeral.text)
 
     def rounds(value: Decimal, rough: bool) -> bool:

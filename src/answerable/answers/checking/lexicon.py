@@ -24,10 +24,13 @@ BETWEEN = _set("difference gap apart change changed between spread range differs
 COUNTED = _set("row rows result results record records entry entries item items group groups match matches")
 NARROWING = _set(
     "in since from to until till during before after by than top first last past bottom least most over under above "
-    "below between within of for"
+    "below between within of for at"
 )
 PERIOD_WORDS = _set("in since from to until till during of for and between through after before year")
-HIGHER = _set("more higher longer larger heavier greater bigger later newer taller dearer wetter warmer denser")
+HIGHER = _set(
+    "more higher longer larger heavier greater bigger later newer taller dearer wetter warmer denser steeper "
+    "stronger hotter busier richer"
+)
 """Comparatives that put their subject above; the others put it below."""
 YES_OR_NO = _set("is are was were did do does has have had can could will would should")
 NEGATIONS = _set("no none nothing nobody not never neither without zero empty cannot n't nowhere")
@@ -43,24 +46,54 @@ FELL = _set(
 )
 
 UP, DOWN, EITHER = 1, -1, 0
+SIGNS = {
+    UP: re.compile(
+        r"\b(?:positive(?:ly)?|ma[dk]es? (?:a|any) profit|(?:is|are|was|were) profitable|in the black)\b", re.I
+    ),
+    DOWN: re.compile(
+        r"\b(?:negative(?:ly)?|in the red|los(?:t|es|e|ing) money|ma[dk]es? (?:a|any) loss|unprofitable)\b", re.I
+    ),
+}
+"""What is said of a quantity above and below zero."""
+PUNCTUALITY = {
+    UP: re.compile(r"\b(?:late|behind schedule)\b(?! \w+s\b)", re.I),
+    DOWN: re.compile(r"\b(?:early|ahead of (?:schedule|time)|before (?:schedule|time))\b", re.I),
+}
+"""What is said of a delay above and below zero."""
+DELAYS = ("delay", "lateness")
+MAGNITUDES = _set("correlation correlations corr coefficient coefficients spearman pearson loading effect residual")
+"""Columns whose size counts without its sign: the strongest correlation may be negative."""
 
 MOVEMENTS = {"growth": UP, "increase": UP, "gain": UP, "rise": UP, "decline": DOWN, "decrease": DOWN, "drop": DOWN}
 MOVEMENTS |= {"loss": DOWN, "fall": DOWN}
 """Nouns of change: “the strongest growth” orders the changes of the rows, not their values."""
 
+LOSSES = _set("loss losses lost decline declines drop drops decrease decreases fall below shortfall")
+CHANGES = LOSSES | _set("change changes difference diff delta growth gain gains increase increases rise above")
+"""Words of columns that tell how much something changed; the first, that it became less."""
+AT_FIRST = _set("first start opening before old initial previous earlier")
+AT_LAST = _set("last end closing after new final current latest later")
+NAME_STARTS = _set("new north south east west united san los saint st great royal national")
+"""Words that begin so many names that they stand for none alone."""
+NO_SUPERLATIVES = _set(
+    "interest forest west northwest southwest midwest rest test latest request guest honest modest invest suggest "
+    "harvest contest protest arrest chest quest priest digest manifest earnest conquest"
+)
+"""Words that end as superlatives do."""
 SUPERLATIVES: dict[str, tuple[int, tuple[str, ...]]] = {
     "highest": (UP, ()),
     "largest": (UP, ()),
     "biggest": (UP, ()),
     "greatest": (UP, ()),
-    "strongest": (UP, ()),
+    "strongest": (UP, ("correlation", "coefficient", "spearman", "pearson")),
     "maximum": (UP, ()),
     "peaked": (UP, ()),
+    "bottomed": (DOWN, ()),
     "leads": (UP, ()),
     "tops": (UP, ()),
     "lowest": (DOWN, ()),
     "smallest": (DOWN, ()),
-    "weakest": (DOWN, ()),
+    "weakest": (DOWN, ("correlation", "coefficient", "spearman", "pearson")),
     "fewest": (DOWN, ()),
     "rarest": (DOWN, ()),
     "minimum": (DOWN, ()),
@@ -111,6 +144,8 @@ CONCEPTS: dict[str, tuple[str, ...]] = {
     "wetter": ("precipitation", "rain", "rainfall"),
     "drier": ("precipitation", "rain", "rainfall"),
     "warmer": ("temp", "temperature"),
+    "hotter": ("temp", "temperature", "hottest"),
+    "cooler": ("temp", "temperature"),
     "colder": ("temp", "temperature"),
     "denser": ("density",),
     "costs": ("price", "cost"),
@@ -130,6 +165,13 @@ CONCEPTS: dict[str, tuple[str, ...]] = {
     "weigh": ("mass", "weight"),
     "weighs": ("mass", "weight"),
     "scores": ("score",),
+    "share": ("share", "percent", "percentage", "pct", "rate"),
+    "percentage": ("percentage", "percent", "pct", "share", "rate"),
+    "rate": ("rate", "percent", "percentage", "pct", "share"),
+    "earlier": ("delay", "lateness"),
+    "later": ("delay", "lateness"),
+    "late": ("delay", "lateness"),
+    "early": ("delay", "lateness"),
 }
 """Words of speech, and words of the columns that they speak of, the likeliest first."""
 
@@ -147,11 +189,11 @@ RANK = re.compile(
 )
 
 BOUND = re.compile(
-    r"(?P<at_least>at least|no (?:less|fewer) than|not (?:less|fewer) than)"
-    r"|(?P<at_most>at most|up to|no more than|not more than)"
+    r"(?P<at_least>at least|no (?:less|fewer) than|not (?:less|fewer) than|≥)"
+    r"|(?P<at_most>at most|up to|no more than|not more than|≤)"
     r"|(?P<above>(?<!no )(?:more|longer|higher|larger|greater|bigger|heavier|later|older|taller) than|over|above"
-    r"|exceed(?:s|ed|ing)?(?: an? [\w ]{1,20} of)?|with an? [\w ]{1,20} (?:over|above)|beyond|after)"
-    r"|(?P<below>(?<!no )(?:less|fewer|shorter|lower|smaller|lighter|earlier|younger) than|under|below|before)",
+    r"|exceed(?:s|ed|ing)?(?: an? [\w ]{1,20} of)?|with an? [\w ]{1,20} (?:over|above)|beyond|after|>)"
+    r"|(?P<below><|(?<!no )(?:less|fewer|shorter|lower|smaller|lighter|earlier|younger) than|under|below|before)",
     re.IGNORECASE,
 )
 """Words before a number that make it a bound rather than a value."""
@@ -210,6 +252,8 @@ DIMENSIONS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("hour", "hr"), ("time", 3600.0)),
     **dict.fromkeys(("day",), ("time", 86400.0)),
     **dict.fromkeys(("week",), ("time", 604800.0)),
+    **dict.fromkeys(("month",), ("time", 2629746.0)),
+    **dict.fromkeys(("year",), ("time", 31556952.0)),
     **dict.fromkeys(("dollar", "usd", "eur", "euro", "gbp", "$", "€", "£"), ("money", 1.0)),
 }
 """Unit: what it measures, and how many of the smallest common measure it is."""

@@ -2,13 +2,18 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 
-from answerable.answers.checking.lexicon import CAPITALS, COMMON_STARTS, ORDINALS, VERBS
+from answerable.answers.checking.lexicon import CAPITALS, COMMON_STARTS, NAME_STARTS, ORDINALS, VERBS
+from answerable.core.records import dataclass
 from answerable.core.words import fold, stem
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST_PART = 3
+_MOST_WORDS = 6
+"""Longer labels are sentences: parts of them name nothing."""
+_SYMBOLS = frozenset(["R²", "R2", "ANOVA", "OLS", "AUC"])
+"""Names of statistics, which nothing has to explain."""
 _SEXES = {"men": "m", "man": "m", "male": "m", "males": "m", "women": "f", "woman": "f", "female": "f", "females": "f"}
 
 
@@ -67,6 +72,7 @@ class LabelIndex:
                 self._parts.setdefault(part.key, set()).add(label)
                 self.words.add(part.key)
         self._add_acronyms()
+        self._add_parts()
         for known in self._whole.values():
             known.sort(key=lambda entry: -len(entry[0]))
 
@@ -82,6 +88,20 @@ class LabelIndex:
             [token] = tokens(letters)
             self._whole[token.key] = [((token,), self._rows[called[0]])]
             self.words.add(token.key)
+
+    def _add_parts(self) -> None:
+        """“US Airways” is US Airways Inc., and “San Diego State” its university: words in a row that one label has."""
+        labels: dict[tuple[str, ...], tuple[tuple[Token, ...], set[str]]] = {}
+        for label in self._rows:
+            found = tuple(tokens(label))
+            for start in range(len(found)) if _LONGEST_PART <= len(found) <= _MOST_WORDS else ():
+                for end in range(start + 2, len(found) + (start > 0)):
+                    part = found[start:end]
+                    if all(token.capital for token in (part[0], part[-1])) and not any(t.text.isdigit() for t in part):
+                        labels.setdefault(tuple(t.key for t in part), (part, set()))[1].add(label)
+        for part, called in labels.values():
+            if len(called) == 1:
+                self._whole.setdefault(part[0].key, []).append((part, self._rows[next(iter(called))]))
 
     def mentions(self, found: Sequence[Token]) -> list[RowMention]:
         mentions: list[RowMention] = []
@@ -120,12 +140,18 @@ class LabelIndex:
     def _partly(self, found: Sequence[Token], whole: Sequence[RowMention]) -> Iterator[RowMention]:
         """Words that stand in one label alone. Not beside a whole mention of the same rows."""
         named = {row for mention in whole for row in mention.rows}
+        others = {one.start for one, following in pairwise(found) if _begins_other_name(one, following)}
         for token in found:
-            labels = self._parts.get(token.key, set())
+            labels = self._parts.get(token.key, set()) if token.start not in others else set()
             if len(labels) == 1 and token.capital and len(token.text) >= _LONGEST_PART:
                 for column, rows in self._rows[next(iter(labels))].items():
                     if not rows <= named:
                         yield RowMention(token.start, token.end, column, rows)
+
+
+def _begins_other_name(token: Token, following: Token) -> bool:
+    """“New York” is not New Jersey: words that begin many names stand for none of them alone."""
+    return fold(token.text) in NAME_STARTS and following.capital and following.start == token.end + 1
 
 
 def _same(parts: Sequence[Token], here: Sequence[Token]) -> bool:
@@ -144,7 +170,7 @@ def unknown_names(text: str, found: Sequence[Token], taken: Sequence[tuple[int, 
     `taken`: the spans of mentions and numbers; `known`: stems of the words of labels, columns and the question."""
     unknown = []
     for position, token in enumerate(found):
-        covered = any(start <= token.start < end for start, end in taken)
+        covered = any(start <= token.start < end for start, end in taken) or token.text in _SYMBOLS
         if not token.capital or len(token.text) == 1 or covered or token.key in known or fold(token.text) in CAPITALS:
             continue
         following = found[position + 1] if position + 1 < len(found) else None

@@ -7,9 +7,10 @@ that whoever checks the text knows of every one. Number words are read in Englis
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
+
+from answerable.core.records import dataclass
 
 Kind = Literal["number", "percent", "ratio", "ordinal", "date", "time", "unreadable"]
 
@@ -47,7 +48,7 @@ def numerals(text: str, masked: Sequence[tuple[int, int]] = ()) -> list[Numeral]
     taken = list(masked)
     found = []
     # The most specific reader comes first: 2026-11-16 is a date before it is three numbers.
-    for reader in (_dates, _times, _fractions, _digits, _words):
+    for reader in (_dates, _times, _durations, _fractions, _digits, _words):
         for numeral in reader(text):
             if not any(numeral.start < end and start < numeral.end for start, end in taken):
                 taken.append((numeral.start, numeral.end))
@@ -79,6 +80,12 @@ _DATE_FORMS = tuple(
         _MONTH.format("name") + r",? (?P<y>\d{4})",
     )
 )
+_NEXT_DAY = re.compile(
+    _MONTH.format("name")
+    + r" \d{1,2}(?:, \d{1,2})*,? and (?P<d>\d{1,2})(?= (?:follow|were|are|had|have|came)\b|[,.;)])",
+    re.IGNORECASE,
+)
+"""The last day of “January 11 and 3”."""
 _TIME = re.compile(_BEGIN + r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?" + _END)
 
 
@@ -86,11 +93,37 @@ def _dates(text: str) -> Iterator[Numeral]:
     for form in _DATE_FORMS:
         for match in form.finditer(text):
             yield Numeral(match.start(), match.end(), match.group(), "date", period=_period(match.groupdict()))
+    for match in _NEXT_DAY.finditer(text):
+        yield Numeral(match.start("d"), match.end("d"), match["d"], "date", period=_period(match.groupdict()))
 
 
 def _times(text: str) -> Iterator[Numeral]:
     for match in _TIME.finditer(text):
         yield Numeral(match.start(), match.end(), match.group(), "time")
+
+
+_PARTS_OF = {
+    "year": ("month", 12),
+    "week": ("day", 7),
+    "day": ("hour", 24),
+    "hour": ("minute", 60),
+    "minute": ("second", 60),
+}
+_DURATION = re.compile(
+    _BEGIN
+    + r"(?P<many>\d+) (?P<whole>year|week|day|hour|minute)s?(?:,| and)? "
+    + r"(?P<rest>\d+)(?= (?P<part>month|day|hour|minute|second)s?\b)",
+    re.IGNORECASE,
+)
+
+
+def _durations(text: str) -> Iterator[Numeral]:
+    """“3 hours and 39 minutes” is one number, of minutes."""
+    for match in _DURATION.finditer(text):
+        part, size = _PARTS_OF[match["whole"].lower()]
+        if match["part"].lower() == part:
+            value = Decimal(match["many"]) * size + Decimal(match["rest"])
+            yield Numeral(match.start(), match.end(), match.group(), "number", value)
 
 
 def _period(groups: dict[str, str | None]) -> StatedDate:
@@ -119,7 +152,7 @@ _NUMBER = re.compile(
     (?P<ordinal>st|nd|rd|th)?
     (?:\ ?(?P<percent>%|percent\b|per\ cent\b|percentage\ points?\b|pp\b))?
     (?:(?P<scale>(?:\ |-)(?:thousand|million|billion|trillion)\b|\ ?(?:mn|bn)\b|[kKMB]\b|[mbt]\b))?
-    (?P<ratio>\ ?[x×](?!\w)|(?:\ |-)times\b)?
+    (?P<ratio>[x×](?!\w)|\ [x×](?=\ (?:as|more|less|the|that)\b)|(?:\ |-)times\b)?
     (?P<unit>[^\W\d_]{{1,3}}(?!\w))?                          # 41ms, 12kg
     (?!\w)(?![.,/:]\d)
     """,
@@ -189,7 +222,8 @@ _COMPARED = r"(?:as|that|those|the|more|less|fewer|higher|lower|larger|smaller|l
 """What follows “times” where it multiplies; “flew 14 times” counts."""
 _WORD = r"(?:" + "|".join([*_VALUES, *_POWERS]) + r")"
 _WORDS = re.compile(
-    rf"(?<![\w-])(?:an? )?{_WORD}(?:(?:[- ]| and ){_WORD})*(?P<percent> percent| per cent)?"
+    rf"(?<![\w-])(?:an? (?=dozen|hundred|thousand|million|billion))?{_WORD}(?:(?:[- ]| and ){_WORD})*"
+    rf"(?P<half> and a half)?(?P<percent> percent| per cent)?"
     rf"(?P<ratio> times(?= {_COMPARED}))?(?!\w)(?!-\w)",
     re.IGNORECASE,
 )
@@ -199,9 +233,12 @@ _NOT_COUNTED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _NOT_COUNTED_AFTER = re.compile(r" (?:of|by|another|or|should|can|could|might|would|day)\b|-", re.IGNORECASE)
+_STEP_AFTER = re.compile(r" (?:point|unit|standard deviation)\b", re.IGNORECASE)
+_STEP_BEFORE = re.compile(r"(?:^|\b(?:an?|per|for|with|any))\W*$", re.IGNORECASE)
+"""“A one point better rating”: the step that an effect is told for."""
 
 
-_NO_VALUE = ("and", "a", "an", "percent", "per", "cent", "times")
+_NO_VALUE = ("and", "a", "an", "percent", "per", "cent", "times", "half")
 _HALF = Decimal("0.5")
 
 
@@ -214,6 +251,10 @@ def _words(text: str) -> Iterator[Numeral]:
         if value is None:
             yield Numeral(match.start(), match.end(), match.group(), "unreadable")
             continue
+        if match["half"]:
+            halved: Kind = "ratio" if match["ratio"] else "percent" if match["percent"] else "number"
+            yield Numeral(match.start(), match.end(), match.group(), halved, value + _HALF, _HALF, _HALF)
+            continue
         if match["ratio"]:
             yield Numeral(match.start(), match.end(), match.group(), "ratio", Decimal(value), _HALF, Decimal(1))
             continue
@@ -225,6 +266,8 @@ def _words(text: str) -> Iterator[Numeral]:
 
 def _is_pronoun(text: str, match: re.Match[str]) -> bool:
     before, after = text[: match.start()], text[match.end() :]
+    if _STEP_AFTER.match(after) and _STEP_BEFORE.search(before):
+        return True
     return bool(_NOT_COUNTED_BEFORE.search(before) or _NOT_COUNTED_AFTER.match(after) or not re.match(r" \w", after))
 
 
@@ -252,20 +295,30 @@ _SHARES = {
     r"three[- ]quarters": Decimal(75),
     r"(?:one|a)[- ]fifth": Decimal(20),
     r"two[- ]fifths": Decimal(40),
+    r"three[- ]fifths": Decimal(60),
+    r"four[- ]fifths": Decimal(80),
+    r"(?:one|a)[- ]sixth": Decimal(100) / 6,
+    r"(?:one|a)[- ]seventh": Decimal(100) / 7,
+    r"(?:one|an)[- ]eighth": Decimal(100) / 8,
+    r"(?:one|a)[- ]ninth": Decimal(100) / 9,
     r"(?:one|a)[- ]tenth": Decimal(10),
 }
+_SHARE_WORDS = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+"""One of them is in every pattern above: a text without them needs none."""
 _ONE_IN = re.compile(
-    r"\b(?P<some>one|two|three|four|five|six|seven|eight|nine|[1-9]) (?:in|out of) (?:every )?(?P<of>\d{1,3}(?!\d)|"
-    + "|".join(_VALUES)
-    + r")\b",
+    r"\b(?P<some>one|two|three|four|five|six|seven|eight|nine|[1-9])(?: [a-z]+)? (?:in|out of) (?:every )?"
+    r"(?P<of>\d{1,3}(?!\d)|" + "|".join(_VALUES) + r")\b",
     re.IGNORECASE,
 )
+_TO_ONE = re.compile(r"\b(?P<many>\d{1,3}|" + "|".join(list(_VALUES)[2:]) + r") to one\b", re.IGNORECASE)
+"""“Eight to one”."""
 _MULTIPLES = {
     r"twice|doubled?|doubles|doubling": Decimal(2),
     r"thrice|tripled?|triples|tripling|threefold": Decimal(3),
     r"quadrupled?|quadruples|fourfold": Decimal(4),
     r"halved|halves|halving": Decimal("0.5"),
 }
+_MULTIPLE_WORDS = ("twice", "doubl", "thrice", "tripl", "fold", "quadrupl", "halv")
 
 
 def _fractions(text: str) -> Iterator[Numeral]:
@@ -274,10 +327,15 @@ def _fractions(text: str) -> Iterator[Numeral]:
         if some < of:
             share = Decimal(100) * some / of
             yield Numeral(match.start(), match.end(), match.group(), "percent", share, share * 3 / 10, share * 3 / 10)
-    for pattern, value in _SHARES.items():
+    for match in _TO_ONE.finditer(text):
+        value = Decimal(_VALUES.get(match["many"].lower()) or int(match["many"]))
+        yield Numeral(match.start(), match.end(), match.group(), "ratio", value, _HALF, Decimal(1))
+    lowered = text.lower()
+    for pattern, value in _SHARES.items() if any(word in lowered for word in _SHARE_WORDS) else ():
         for match in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE):
-            yield Numeral(match.start(), match.end(), match.group(), "percent", value, Decimal(5), Decimal(5))
-    for pattern, value in _MULTIPLES.items():
+            unit = min(Decimal(5), value / 5)
+            yield Numeral(match.start(), match.end(), match.group(), "percent", value, unit, unit)
+    for pattern, value in _MULTIPLES.items() if any(word in lowered for word in _MULTIPLE_WORDS) else ():
         for match in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE):
             yield Numeral(match.start(), match.end(), match.group(), "ratio", value, Decimal("0.2"), Decimal("0.2"))
 
@@ -286,8 +344,12 @@ def _leftovers(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[Numeral]
     """Digits of any script that nobody has read."""
     for match in re.finditer(r"\S+", text):
         for position in range(match.start(), match.end()):
-            if unicodedata.category(text[position]).startswith("N") and not any(
-                start <= position < end for start, end in taken
-            ):
+            if _is_number(text, position) and not any(start <= position < end for start, end in taken):
                 yield Numeral(match.start(), match.end(), match.group(), "unreadable")
                 break
+
+
+def _is_number(text: str, position: int) -> bool:
+    """The raised two of “R²” and “km²” belongs to the letter before it."""
+    raised = text[position] in "²³" and text[position - 1 : position] in ("R", "χ", "m")
+    return unicodedata.category(text[position]).startswith("N") and not raised

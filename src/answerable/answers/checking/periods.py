@@ -1,16 +1,23 @@
 """Dates, years and times of day that a sentence states, and what they stand for."""
 
+import re
+
 from answerable.answers.checking.facts import Ground, ResultFacts, covers, period_of
 from answerable.answers.checking.numerals import Numeral, StatedDate, numerals
 from answerable.answers.checking.sentence import Sentence
 from answerable.answers.roles import words
 
+_JOINED = re.compile(r"[,;:(]|\b(?:from|to|until|since|by|between|and|after|before|than)\b", re.IGNORECASE)
+_NEAR = 4
+"""Words before a date that may name its column."""
+
 
 def dated_ground(numeral: Numeral, sentence: Sentence) -> Ground | None:
     facts = sentence.facts
     said = numeral.period or StatedDate(year=int(numeral.value))
+    called = _called(numeral, sentence)
     for known, row, column in facts.dates():
-        if covers(said, known):
+        if covers(said, known) and called in (None, column):
             return Ground(numeral.value, "cell", f"a date in row {row + 1}", row, column)
     for fact in facts.extra:
         other = period_of(fact.value) if isinstance(fact.value, str) else None
@@ -19,7 +26,36 @@ def dated_ground(numeral: Numeral, sentence: Sentence) -> Ground | None:
     for column, name in enumerate(c.name for c in facts.columns):
         if said.year is not None and str(said.year) in words(name):
             return Ground(numeral.value, "fact", f"the column {name}", column=column)
-    return _numbered_month(said, numeral, facts) or _asked_period(said, numeral, facts)
+    return (
+        _numbered_month(said, numeral, facts)
+        or _asked_period(said, numeral, facts)
+        or _period_before(said, numeral, facts)
+    )
+
+
+def _called(numeral: Numeral, sentence: Sentence) -> int | None:
+    """The column of time that the words right before a date name: “the peak was in April”, where another one is the
+    low."""
+    before = words(_JOINED.split(sentence.text[: numeral.start])[-1])[-_NEAR:]
+    times = [f for f in sentence.facts.fields if f.role == "time"]
+    shared = set.intersection(*(set(words(f.name)) for f in times)) if times else set()
+    named = [f.index for f in times if (set(words(f.name)) - shared) & set(before)]
+    return named[0] if len(named) == 1 and len(times) > 1 else None
+
+
+def _period_before(said: StatedDate, numeral: Numeral, facts: ResultFacts) -> Ground | None:
+    """“Against February”: the month, quarter or year before one of the rows, where the rows have changes."""
+    if not facts.change_fields or said.day is not None:
+        return None
+    for known, row, column in facts.dates():
+        if known.year is None:
+            continue
+        month = known.year * 12 + (known.month or 1) - 1
+        for back in (1,) if said.month else (3,) if said.quarter else (12,):
+            year, place = divmod(month - back, 12)
+            if covers(said, StatedDate(year, place // 3 + 1, place + 1)):
+                return Ground(numeral.value, "fact", f"the period before row {row + 1}", row, column)
+    return None
 
 
 def _numbered_month(said: StatedDate, numeral: Numeral, facts: ResultFacts) -> Ground | None:

@@ -1,19 +1,26 @@
 """The conditions that a sentence states of rows, each as the set of rows that meet it: “more than 50,000 people”,
 “opened in 2005”, “lost value”."""
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 
 from answerable.answers.checking.facts import ResultFacts, covers
-from answerable.answers.checking.lexicon import DATED, DOWN, FELL, ROSE, SUPERLATIVES, UP
+from answerable.answers.checking.lexicon import DATED, DELAYS, DOWN, FELL, PUNCTUALITY, ROSE, SIGNS, SUPERLATIVES, UP
 from answerable.answers.checking.naming import RowMention
 from answerable.answers.checking.numerals import Numeral, StatedDate
 from answerable.answers.checking.quantities import columns_for, factor
 from answerable.answers.checking.sentence import Sentence
 from answerable.answers.roles import Field
-from answerable.core.words import fold
+from answerable.core.words import fold, stem
 
 RowSet = frozenset[int]
+HAVING_NONE = re.compile(
+    r"\b(?:had|have|has|saw|sees|with|recorded|shows?|showed|there (?:was|were|is|are))\s+"
+    r"(?:none\b|nothing\b|(?:no|zero)\s+(?P<such>such\s+)?(?P<noun>\w+))",
+    re.IGNORECASE,
+)
+"""“Had none”, “had no such day”, “there were no cancellations”."""
 
 
 def predicates(sentence: Sentence, start: int, without: RowSet = frozenset(), end: int | None = None) -> list[RowSet]:
@@ -27,6 +34,9 @@ def predicates(sentence: Sentence, start: int, without: RowSet = frozenset(), en
         list(_moved(sentence, part)),
         list(_extreme(sentence, part)),
         list(_having(sentence, part)),
+        list(_signed(sentence, part)),
+        list(_punctual(sentence, part)),
+        list(_having_none(sentence, part)),
     ]
     found = [sets for sets in kinds if sets]
     if len(found) < 2:
@@ -51,10 +61,22 @@ def _bounded(sentence: Sentence, part: range) -> Iterator[RowSet]:
         if sentence.is_year(numeral) and facts.has_dates:
             yield _dated_bound(facts, bound, int(numeral.value))
             continue
-        for field in columns_for(numeral, sentence):
+        for field in _bounded_columns(numeral, sentence):
+            hundred = 100 if numeral.kind == "percent" and facts.is_fraction(field) else 1
             for times in factor(field, numeral, sentence):
                 cells = enumerate(facts.numbers(field.index))
-                yield frozenset(r for r, v in cells if v is not None and meets(v * times, bound, numeral.value))
+                yield frozenset(
+                    r for r, v in cells if v is not None and meets(v * times * hundred, bound, numeral.value)
+                )
+
+
+def _bounded_columns(numeral: Numeral, sentence: Sentence) -> list[Field]:
+    """The columns that a bound may be of. A bound in percent is one of percentages, if there are any."""
+    facts, columns = sentence.facts, columns_for(numeral, sentence)
+    if numeral.kind != "percent":
+        return columns
+    percentages = [f for f in facts.measures if facts.is_fraction(f) or facts.is_percentage(f)]
+    return [f for f in percentages if f in columns] or percentages or columns
 
 
 def _between(sentence: Sentence, numeral: Numeral, low: Decimal, high: Decimal) -> Iterator[RowSet]:
@@ -117,6 +139,45 @@ def _having(sentence: Sentence, part: range) -> Iterator[RowSet]:
                 rows = frozenset(row for row, value in cells if value == numeral.value)
                 if rows:
                     yield rows
+
+
+def _signed(sentence: Sentence, part: range) -> Iterator[RowSet]:
+    """“Made a profit”, “in the red”, “is positive”: the sign of a column that has both signs."""
+    facts = sentence.facts
+    both = [f for f in facts.measures if min(facts.values(f), default=0) < 0 < max(facts.values(f), default=0)]
+    for sign, pattern in SIGNS.items():
+        found = pattern.search(sentence.text, part.start, part.stop)
+        if found is None:
+            continue
+        spoken = [f for f in both if f.index in sentence.spoken] or both
+        for field in spoken:
+            cells = enumerate(facts.numbers(field.index))
+            yield frozenset(row for row, value in cells if value is not None and value * sign > 0)
+
+
+def _punctual(sentence: Sentence, part: range) -> Iterator[RowSet]:
+    """“Arrive early on average”: a delay below zero."""
+    for sign, pattern in PUNCTUALITY.items():
+        if pattern.search(sentence.text, part.start, part.stop):
+            for field in sentence.facts.concerning(DELAYS):
+                cells = enumerate(sentence.facts.numbers(field.index))
+                yield frozenset(row for row, value in cells if value is not None and value * sign > 0)
+
+
+def _having_none(sentence: Sentence, part: range) -> Iterator[RowSet]:
+    """“Four months had none”, “had no such day”: a quantity of zero."""
+    for found in HAVING_NONE.finditer(sentence.text, part.start, part.stop):
+        for field in counted_as_none(sentence, found):
+            yield frozenset(row for row, value in enumerate(sentence.facts.numbers(field.index)) if value == 0)
+
+
+def counted_as_none(sentence: Sentence, found: re.Match[str]) -> list[Field]:
+    """The quantity that is said to be zero: the one that the noun names, else the only one."""
+    facts, noun = sentence.facts, found["noun"] or ""
+    if noun and not found["such"]:
+        return [f for f in facts.measures if stem(fold(noun)) in facts.name_keys(f)]
+    spoken = [f for f in facts.measures if f.index in sentence.spoken] or list(facts.measures)
+    return spoken if len(spoken) == 1 else []
 
 
 def group_at_end(sentence: Sentence, numeral: Numeral) -> RowSet | None:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from answerable.answers.checking.lexicon import COUNTED, NEGATIONS
 from answerable.answers.checking.numerals import Numeral
 from answerable.answers.checking.predicates import (
+    HAVING_NONE,
     RowSet,
+    counted_as_none,
     group_at_end,
     joined,
     predicates,
@@ -19,8 +21,11 @@ from answerable.answers.roles import Field, words
 from answerable.core.words import fold, stem
 
 _SPARED = r"^\W*(?:(?:apart from|except for|besides|other than)[^,]*,\s*)?"
-_ALL = re.compile(_SPARED + r"(?:all|every|each|everyone|everybody)\b(?! \w+ the\b)", re.IGNORECASE)
-_NONE = re.compile(_SPARED + r"(?:no|none|nobody|no one)\b(?! (?:matter|change|doubt))", re.IGNORECASE)
+_ALL = re.compile(
+    _SPARED + r"(?:(?:in|on|at|for) )?(?:all|every|each|everyone|everybody)\b(?! \w+ the\b)", re.IGNORECASE
+)
+_NONE = re.compile(_SPARED + r"(?:(?:in|on|at) no|no|none|nobody|no one)\b(?! (?:matter|change|doubt))", re.IGNORECASE)
+_BOTH = re.compile(r"\W*(both|neither)\s+(?:the\s+)?", re.IGNORECASE)
 _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except(?: for)?|other than|apart from|besides|but)\s+(?:the\s+)?", re.IGNORECASE)
 _BEGINNING = re.compile(
@@ -31,6 +36,9 @@ _BEGINNING = re.compile(
 _OF_THEM = re.compile(r"\s+of\s+(?:the|these|those|them|all|our|\d|two|three|four|five|six|seven|eight|nine|ten)\b")
 _PLACED = re.compile(r"(?:\s+\w+){0,2}\s+(?:in|at|from|of|for|by)\s+(?:the\s+)?", re.IGNORECASE)
 """What may stand between a count and the name that its rows share: “the two games at the Verizon Center”."""
+_NEXT_TO = re.compile(r"\s*(?:\w+\s+)?(?:(?:in|on|at|for|from|during)\s+)?(?:the\s+)?", re.IGNORECASE)
+_AFTER_VERB = re.compile(r"\b(?:in|for|at|on)\s+(?:only\s+|just\s+|all\s+)?$", re.IGNORECASE)
+_SEGMENT = re.compile(r"[,;:]|\b(?:and|but|while|whereas)\b")
 _FEW = 20
 """A number at the beginning of a sentence that is larger than this and than twice the rows counts something else."""
 _ASSERTS = frozenset(["is", "are", "was", "were", "has", "have", "had", "there", "found", "shows", "show"])
@@ -52,6 +60,8 @@ def quantified(sentence: Sentence) -> Iterator[str]:
     if _NONE.match(sentence.text):
         yield from _none(sentence)
     yield from _only(sentence)
+    yield from _both_or_neither(sentence)
+    yield from _without_any(sentence)
 
 
 def _all(sentence: Sentence, everything: RowSet) -> Iterator[str]:
@@ -66,6 +76,8 @@ def _none(sentence: Sentence) -> Iterator[str]:
     spared = _spared(sentence)
     if re.match(r"\W*no other\b", sentence.text, re.IGNORECASE):
         spared |= {row for mention in sentence.mentions for row in mention.rows}
+    # “No year was hotter than 2014” speaks of the others.
+    spared |= {row for m in sentence.mentions if sentence.text[: m.start].endswith(" than ") for row in m.rows}
     sets = predicates(sentence, 0, spared)
     if sets and not any(each <= spared for each in sets):
         yield "it is so for a row"
@@ -73,9 +85,9 @@ def _none(sentence: Sentence) -> Iterator[str]:
 
 def _only(sentence: Sentence) -> Iterator[str]:
     for match in _ONLY.finditer(sentence.text):
-        if any(
-            0 <= n.start - match.end() <= 3 and n.period is None and not sentence.is_year(n) for n in sentence.numerals
-        ):
+        count = next((n for n in sentence.numerals if 0 <= n.start - match.end() <= 3), None)
+        if count is not None and count.period is None and not sentence.is_year(count):
+            yield from _the_only_two(sentence, match, count)
             continue  # “only 14 flights” is a value
         subject = subject_before(sentence, match.start())
         place = subject_after(sentence, match.end())
@@ -92,8 +104,51 @@ def _only(sentence: Sentence) -> Iterator[str]:
             continue
         rows = sentence.rows_of(subject) | joined(sentence, subject)
         sets = predicates(sentence, match.end(), rows)
+        if not sets and subject is place:  # “it is positive only in winter”
+            sets = predicates(sentence, 0, rows, match.start())
         if sets and rows not in sets:
             yield "it is not so for this row alone"
+
+
+def _the_only_two(sentence: Sentence, only: re.Match[str], count: Numeral) -> Iterator[str]:
+    """“A and B are the only two under ten percent”: they, and no others."""
+    subject = subject_before(sentence, only.start())
+    if subject is None or not sentence.text[: only.start()].lower().endswith("the "):
+        return
+    rows = sentence.rows_of(subject) | joined(sentence, subject)
+    sets = predicates(sentence, count.end, rows)
+    if sets and (rows not in sets or len(rows) != count.value):
+        yield "it is not so for these rows alone"
+
+
+def _both_or_neither(sentence: Sentence) -> Iterator[str]:
+    """“Both A and B made a profit”, “neither A nor B did”."""
+    found = _BOTH.match(sentence.text)
+    first = sentence.mention_after(found.end()) if found else None
+    second = sentence.mention_after(first.end) if first else None
+    if found is None or first is None or second is None or second.start - first.end > len(" and the "):
+        return
+    rows = sentence.rows_of(first) | sentence.rows_of(second)
+    sets = predicates(sentence, second.end, rows)
+    if found[1].lower() == "both" and sets and not any(rows <= each for each in sets):
+        yield "it is not so for both"
+    if found[1].lower() == "neither" and sets and not any(rows.isdisjoint(each) for each in sets):
+        yield "it is so for one of them"
+
+
+def _without_any(sentence: Sentence) -> Iterator[str]:
+    """“June had none”, “there were no such days in June and July”: zero in each row that is named."""
+    for found in HAVING_NONE.finditer(sentence.text):
+        there = found.group().lower().startswith("there")
+        named = subject_after(sentence, found.end()) if there else subject_before(sentence, found.start())
+        if named is None or not _NEXT_TO.fullmatch(
+            sentence.text[found.end() : named.start] if there else sentence.text[named.end : found.start()]
+        ):
+            continue
+        rows = sentence.rows_of(named) | joined(sentence, named)
+        columns = [sentence.facts.numbers(f.index) for f in counted_as_none(sentence, found)]
+        if columns and not any(all(cells[row] == 0 for row in rows) for cells in columns):
+            yield "there are some in the rows"
 
 
 def _spared(sentence: Sentence) -> RowSet:
@@ -116,16 +171,14 @@ def row_counts(numeral: Numeral, sentence: Sentence) -> set[int] | None:
     """The numbers that a count of rows may be here; None if the numeral does not count rows."""
     facts = sentence.facts
     whole = numeral.kind == "number" and numeral.value == int(numeral.value) and not numeral.scaled
-    if not whole or not facts.complete or numeral.value > max(_FEW, 2 * facts.row_count):
+    noun = sentence.word_after(numeral)
+    if not whole or not facts.complete or numeral.value > max(_FEW, 2 * facts.row_count) or noun in COUNTED:
         return None
-    after = sentence.text[numeral.end :]
-    # “3,034 of 3,503” is a part of a sum, not of the rows.
-    of_them = bool(_OF_THEM.match(after)) and numeral.value <= facts.row_count
+    of_them = _is_of_them(numeral, sentence)
     begins = bool(_BEGINNING.match(sentence.text[: numeral.start]))
     determined = sentence.word_before(numeral) in _DETERMINERS
-    noun = sentence.word_after(numeral)
-    if noun in COUNTED:
-        return None
+    if sizes := _only_so_many(sentence, numeral) or _moved_in(sentence, numeral):
+        return sizes
     labelled = _label_columns(noun, sentence) if not sentence.mention_before(numeral.start) or determined else []
     if counted_columns(numeral, sentence) and not of_them:
         return {facts.row_count} if determined and numeral.value == facts.row_count else None
@@ -149,6 +202,29 @@ def row_counts(numeral: Numeral, sentence: Sentence) -> set[int] | None:
     if not sets or _asked(sentence, numeral):
         return _sizes(sentence, labelled)
     return {size for rows in sets for size in _sizes(sentence, labelled, rows)}
+
+
+def _is_of_them(numeral: Numeral, sentence: Sentence) -> bool:
+    """Whether a part of the rows is counted. “3,034 of 3,503” and “6 of the 21 days” are parts of a sum."""
+    rows, found = sentence.facts.row_count, _OF_THEM.match(sentence.text[numeral.end :])
+    whole = next((n for n in sentence.numerals if 0 < n.start - numeral.end <= len(" of all the ")), None)
+    return found is not None and numeral.value <= rows and (whole is None or whole.value <= rows)
+
+
+def _only_so_many(sentence: Sentence, numeral: Numeral) -> set[int]:
+    """“The only two under ten percent”: as many as there are."""
+    if not re.search(r"\bthe only $", sentence.text[: numeral.start]) or counted_columns(numeral, sentence):
+        return set()
+    return {len(rows) for rows in predicates(sentence, numeral.end)}
+
+
+def _moved_in(sentence: Sentence, numeral: Numeral) -> set[int]:
+    """“Fell in three of the five countries and rose in two”: what is counted stands before the count."""
+    before = sentence.text[: numeral.start]
+    if not sentence.facts.changes or sentence.facts.series is not None or not _AFTER_VERB.search(before):
+        return set()
+    parts = [match.end() for match in _SEGMENT.finditer(before)]
+    return {len(rows) for rows in predicates(sentence, parts[-1] if parts else 0, end=numeral.start)}
 
 
 def _elliptic(sentence: Sentence, numeral: Numeral) -> set[int] | None:
@@ -176,13 +252,16 @@ def _others(sentence: Sentence, numeral: Numeral) -> set[int]:
     left = {sentence.facts.row_count - int(n.value) for n in sentence.numerals if n.end < numeral.start}
     subject = subject_before(sentence, numeral.start)
     named = {len(sentence.rows_of(subject))} if subject is not None else set()
+    left |= {sentence.facts.row_count - len(sentence.named_rows)} if sentence.named_rows else set()
     return left & named if named & left else left | named
 
 
 def _clause_end(sentence: Sentence, numeral: Numeral) -> int:
     """Where the clause of a number ends: what follows a comma or a colon is said in addition."""
-    end = re.search(r"[,;:](?!\d)", sentence.text[numeral.end :])
-    return numeral.end + end.start() if end else len(sentence.text)
+    aside = re.match(r"\s+\w+\s+\([^)]*\)", sentence.text[numeral.end :])
+    start = numeral.end + (aside.end() if aside else 0)
+    end = re.search(r"[,;:](?!\d)", sentence.text[start:])
+    return start + end.start() if end else len(sentence.text)
 
 
 def _labelled_group(numeral: Numeral, sentence: Sentence) -> RowSet | None:

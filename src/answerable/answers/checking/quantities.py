@@ -1,5 +1,6 @@
 """Which columns a number may be of, and how a cell is said in the number's unit and scale."""
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -9,6 +10,7 @@ from answerable.answers.checking.sentence import Sentence
 from answerable.answers.roles import Field, is_fraction_name, words
 from answerable.core.words import fold, stem
 
+_WERE = re.compile(r"\s+\w+ (?:was|were|are|is|got|have been|had been) (?P<met>\w+)", re.IGNORECASE)
 _DIMENSIONS = {stem(name): dimension for name, dimension in DIMENSIONS.items()}
 
 
@@ -32,12 +34,34 @@ def counted_columns(numeral: Numeral, sentence: Sentence) -> list[Field]:
     """The measures that the word after the numeral names: in “500 orders” only orders can be meant."""
     noun = fold(_noun_after(numeral, sentence))
     facts = sentence.facts
-    if not noun or (stem(noun) in _DIMENSIONS and not any(words(f.name) == [noun] for f in facts.measures)):
+    if met := _counted_as(numeral, sentence):
+        return met
+    if not noun or (stem(noun) in _DIMENSIONS and not any(_counts(f, noun) for f in facts.measures)):
         return []
     named = [
         f for f in facts.measures if stem(noun) in facts.name_keys(f) and not _is_other_ratio(f, numeral, sentence)
     ]
     return named or facts.concerning(CONCEPTS.get(noun, ()))
+
+
+def _counts(field: Field, noun: str) -> bool:
+    """Whether a column counts what the noun says: `days` and `days_over_10_mm` count days."""
+    return words(field.name) == (noun,) or (field.type == "integer" and words(field.name)[:1] == (noun,))
+
+
+def _counted_as(numeral: Numeral, sentence: Sentence) -> list[Field]:
+    """“10 flights were cancelled” counts what was cancelled; “of 828 flights” all of them."""
+    found = _WERE.match(sentence.text[numeral.end :])
+    if found is None or sentence.word_before(numeral) == "of" or numeral.kind != "number":
+        return []
+    return [f for f in sentence.facts.measures if met(f, found["met"], sentence)]
+
+
+def met(field: Field, word: str, sentence: Sentence) -> bool:
+    """Whether a column counts what a participle says: `cancelled`."""
+    facts = sentence.facts
+    amount = not facts.is_fraction(field) and not facts.is_percentage(field)
+    return amount and stem(fold(word)) in facts.name_keys(field)
 
 
 def _is_other_ratio(field: Field, numeral: Numeral, sentence: Sentence) -> bool:
@@ -67,10 +91,10 @@ def said_unit(numeral: Numeral, sentence: Sentence) -> str | None:
 
 
 def factor(field: Field, numeral: Numeral, sentence: Sentence) -> Iterator[Decimal]:
-    """By what a cell of a column is multiplied to be said like the number. Yields no factor if it cannot be said so."""
+    """Factors that turn a cell of a column into the unit of the number. Yields none if the units do not fit."""
     said, own = said_unit(numeral, sentence), sentence.facts.unit(field)
     scale = sentence.facts.scale(field)
-    if said is None or own is None:
+    if said is None or own is None or _counts(field, fold(sentence.word_after(numeral))):
         # A quantity without a known unit may be said in any, but a percentage is no money.
         if said is not None and _DIMENSIONS[stem(said)][0] == "money" and is_fraction_name(field.name):
             return

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
@@ -12,6 +11,7 @@ from answerable.answers.checking.lexicon import BOUND, CONCEPTS, HEDGE
 from answerable.answers.checking.naming import RowMention, Token, tokens, unknown_names
 from answerable.answers.checking.numerals import MONTHS, Numeral, StatedDate, numerals
 from answerable.answers.roles import Field, words
+from answerable.core.records import dataclass
 from answerable.core.words import fold, stem
 
 _BEFORE = 26
@@ -129,13 +129,26 @@ class Sentence:
 
     def rows_for(self, numeral: Numeral) -> list[int]:
         """The rows whose cells the numeral may be. Names and numbers that alternate belong together in pairs."""
-        numbers = [n for n in self.numerals if n.kind in ("number", "percent") and not self._is_period(n)]
+        numbers = [n for n in self.numerals if n.kind in ("number", "percent") and not self.names_rows(n)]
         if numeral in numbers:
             for column in {m.column for m in self.mentions}:
                 names = [m for m in self.mentions if m.column == column]
                 if len(names) == len(numbers) > 1 and _alternate(names, numbers):
                     return sorted(self.rows_of(names[numbers.index(numeral)]))
-        return self.named_rows
+        return self._rows_in_clause(numeral) or self.named_rows
+
+    def _rows_in_clause(self, numeral: Numeral) -> list[int]:
+        """The rows that are named between the same semicolons as the number; none if there are none."""
+        start, end = self.clause(numeral)
+        inside = [m for m in self.mentions if start <= m.start < end]
+        if len(inside) == len(self.mentions):
+            return []
+        return sorted({row for mention in inside for row in self.rows_of(mention)})
+
+    def clause(self, numeral: Numeral) -> tuple[int, int]:
+        """Where the clause of a number begins and ends: semicolons part clauses, and so do “while” and “but”."""
+        ends = [0, *(m.start() for m in _CLAUSES.finditer(self.text)), len(self.text)]
+        return next((a, b) for a, b in pairwise(ends) if numeral.start < b)
 
     def mention_before(self, position: int) -> RowMention | None:
         return next((m for m in reversed(self.mentions) if m.end <= position), None)
@@ -155,7 +168,9 @@ class Sentence:
         return any(not cue.isdisjoint(self.words) for cue in cues)
 
     def word_after(self, numeral: Numeral) -> str:
-        following = words(self.text[numeral.end : numeral.end + 40])
+        """The word that the number stands before. What a comma, colon or bracket parts from it is none."""
+        after = self.text[numeral.end : numeral.end + 40]
+        following = words(after) if not _PARTED.match(after) else []
         return following[0] if following else ""
 
     def word_before(self, numeral: Numeral) -> str:
@@ -176,8 +191,17 @@ class Sentence:
             return "at_least"
         if re.match(r" or (?:less|fewer|below)\b", self.text[numeral.end :]):
             return "at_most"
+        if _DENIED.match(self.text) and re.search(r"\breach(?:es|ed)? $", self.text[: numeral.start]):
+            return "at_least"
         found = _ending(BOUND, self.text[: numeral.start])
+        if found is not None and self.is_year(numeral) and self._follows_number(numeral, found.group()):
+            return None
         return found.lastgroup if found else None
+
+    def _follows_number(self, numeral: Numeral, word: str) -> bool:
+        """“1.2 million below 2006”: the year is compared with, and bounds nothing."""
+        before = self.text[: self.text.rfind(word, 0, numeral.start)].rstrip()
+        return any(n.end == len(before) for n in self.numerals)
 
     def range_of(self, numeral: Numeral) -> tuple[Decimal, Decimal] | None:
         """The two ends of “between 10 and 12 million”, asked of either number."""
@@ -188,10 +212,21 @@ class Sentence:
                 return first.value * times, last.value
         return None
 
+    def since(self) -> list[int]:
+        """The rows from the time on that the sentence names after “since”; none if it names no such time."""
+        series = self.facts.series
+        for mention in self.mentions if series is not None else ():
+            said_since = re.search(r"\bsince (?:the )?(?:beginning of )?$", self.text[: mention.start], re.IGNORECASE)
+            if series is not None and said_since and mention.column == series[0].index:
+                order = series[1]
+                return order[min(order.index(row) for row in mention.rows) :]
+        return []
+
     def is_year(self, numeral: Numeral) -> bool:
         return numeral.kind == "number" and bool(re.fullmatch(r"(?:1[5-9]|20|21)\d\d", numeral.text))
 
-    def _is_period(self, numeral: Numeral) -> bool:
+    def names_rows(self, numeral: Numeral) -> bool:
+        """Whether the number is the name of rows: a date, a year, a key."""
         return any(m.start == numeral.start for m in (*self._periods(), *self._keys()))
 
     def _periods(self) -> Iterator[RowMention]:
@@ -200,6 +235,8 @@ class Sentence:
             if numeral.period or self.is_year(numeral):
                 said = numeral.period or StatedDate(year=int(numeral.value))
                 yield from self._dated(said, numeral.start, numeral.end)
+            if numeral.kind == "ordinal" and _ON_THE.search(self.text[: numeral.start]):
+                yield from self._dated(StatedDate(day=int(numeral.value)), numeral.start, numeral.end)
         for token in self.tokens:
             if token.text in _MONTH_NAMES and not any(n.start <= token.start < n.end for n in self.numerals):
                 yield from self._dated(StatedDate(month=_MONTH_NAMES[token.text]), token.start, token.end)
@@ -222,10 +259,17 @@ class Sentence:
         for known, row, column in self.facts.dates():
             if covers(said, known):
                 columns.setdefault(column, set()).add(row)
+        if said.month and said.day is None and (said.year is None or str(said.year) in self.facts.question):
+            for row, column in self.facts.in_month(said.month):
+                columns.setdefault(column, set()).add(row)
         for column, rows in columns.items():
             yield RowMention(start, end, column, frozenset(rows))
 
 
+_ON_THE = re.compile(r"\b(?:on|and|or) the $", re.IGNORECASE)
+_CLAUSES = re.compile(r";|,? (?:while|whereas|but) ")
+_DENIED = re.compile(r"\W*(?:no|none|nobody|neither|in no|at no)\b", re.IGNORECASE)
+_PARTED = re.compile(r"\s*[,;:.()!?=<>]")
 _LISTED = re.compile(r"\s*(?:,|and|or|&|, and|, or)\s+(?:the\s+)?")
 _WEAK = frozenset(
     stem(word) for word in ("avg", "average", "mean", "total", "sum", "number", "count", "of", "the", "id")

@@ -8,9 +8,15 @@ from itertools import combinations
 from answerable.answers.checking.facts import Ground, stated_numbers
 from answerable.answers.checking.lexicon import BETWEEN, FELL, LESS, MORE, ROSE, TOTAL
 from answerable.answers.checking.numerals import Numeral
+from answerable.answers.checking.quantities import met
 from answerable.answers.checking.sentence import Sentence
 from answerable.answers.roles import Field
 
+_MULTIPLIED = re.compile(r"(?:doubl|tripl|quadrupl)\w+|halv\w+", re.IGNORECASE)
+_WERE = re.compile(
+    r"\s+of (?:the |all |all the |its |their )?\w+ (?:was|were|are|is|got|have been|had been) (?P<met>\w+)",
+    re.IGNORECASE,
+)
 _POINTS = re.compile(r"\s*(?:percentage )?points?\b", re.IGNORECASE)
 
 
@@ -38,9 +44,16 @@ def percent_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
         for first, second, basis in summed_pairs(sentence):
             yield from _changes(first, second, basis, sentence)
     if facts.complete and not _is_change(numeral, sentence):
-        yield from _shares(sentence, named)
+        if not is_part_met(numeral, sentence):
+            yield from shares(sentence, named)
         yield from _parts_of_rows(sentence, named)
     yield from stated_numbers(facts)
+
+
+def is_part_met(numeral: Numeral, sentence: Sentence) -> bool:
+    """“19% of the flights were cancelled” is the part that was, and no share in all flights."""
+    found = _WERE.match(sentence.text[numeral.end :])
+    return found is not None and any(met(field, found["met"], sentence) for field in sentence.facts.measures)
 
 
 def _points(sentence: Sentence, named: list[int]) -> Iterator[Ground]:
@@ -91,15 +104,33 @@ def summed_pairs(sentence: Sentence) -> Iterator[tuple[Decimal, Decimal, str]]:
                 yield first, last, f"the sums of {field.name}"
 
 
+def grown(rows: Sequence[int], sentence: Sentence) -> Iterator[Ground]:
+    """The factor by which each row grew between its two times."""
+    facts = sentence.facts
+    for row in rows if facts.pair is not None else ():
+        first, last = (facts.number(row, field.index) for field in facts.pair or ())
+        if first and last is not None:
+            yield Ground(last / first, "aggregate", f"growth of row {row + 1}", row)
+
+
 def ratio_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
     facts = sentence.facts
-    for first, second, _, basis in facts.pairs(facts.comparable_rows(sentence.rows_for(numeral))):
+    named = sentence.rows_for(numeral)
+    if named and facts.pair is not None and _MULTIPLIED.fullmatch(numeral.text):
+        # “Both tripled” holds for the one that grew least.
+        yield from sorted(grown(named, sentence), key=lambda each: each.value)[:1]
+        return
+    after = {token.key for token in sentence.tokens if token.start >= numeral.end and token.start - numeral.end < 30}
+    following = [f for f in facts.measures if after & facts.name_keys(f)]
+    for first, second, field, basis in facts.pairs(facts.comparable_rows(named)):
+        if len(named) > 1 and (field is None or (following and field not in following)):
+            continue  # two rows are compared in one column: “six times the profit of”
         for over, under in ((first, second), (second, first)):
             if under:
                 yield Ground(over / under, "aggregate", f"ratio of {basis}")
 
 
-def _shares(sentence: Sentence, named: list[int]) -> Iterator[Ground]:
+def shares(sentence: Sentence, named: list[int]) -> Iterator[Ground]:
     """Parts of a column's sum: of each named row (else of the largest), and of the named rows together."""
     facts = sentence.facts
     spoken = [f for f in facts.measures if f.index in sentence.spoken] or facts.measures
@@ -121,7 +152,7 @@ def _shares(sentence: Sentence, named: list[int]) -> Iterator[Ground]:
 
 
 def _changes(first: Decimal, second: Decimal, basis: str, sentence: Sentence) -> Iterator[Ground]:
-    """From either to the other, if the sentence names that direction."""
+    """Changes from either amount to the other, if the sentence names that direction."""
     for old, new in ((first, second), (second, first)):
         if old:
             change = (new - old) / abs(old) * 100

@@ -93,7 +93,7 @@ class EndpointCatalog(Frozen):
         return tuple(e for e in self.endpoints if e.entity == entity and operation in (None, e.operation))
 
     def narrowed(self, text: str, operation: Operation | None = None, most: int = 5) -> tuple[ApiEndpoint, ...]:
-        """At most `most` endpoints for an entity. If no entity is called `text`, those whose names, paths and
+        """Returns at most `most` endpoints for an entity. If no entity is called `text`, those whose names, paths and
         summaries share the most words with it; empty if none shares any."""
         exact = self.find(text, operation) or self.find(text)
         if exact:

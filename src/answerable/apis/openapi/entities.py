@@ -20,7 +20,7 @@ def entity_name(path: str) -> str:
 
 
 def qualified_name(path: str) -> str:
-    """With the names of all that it belongs to: `dcim_interfaces`, `user_groups`."""
+    """The name of an entity with the names of all that it belongs to: `dcim_interfaces`, `user_groups`."""
     return _joined(_parts(path))
 
 

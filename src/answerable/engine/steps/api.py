@@ -51,7 +51,8 @@ class ApiStep:
             shown = {"target": request.api, "path": request.path, "status": request.status, "error": request.error}
             step.output("host_call", {"function": config.method, **shown})
 
-        session = self._apis.session(config.api, record, seconds=self._seconds)
+        before_write = step.journal.still_ours if step.node.effect else None
+        session = self._apis.session(config.api, record, seconds=self._seconds, before_write=before_write)
         try:
             reply = await session.call(call)
         except AnswerableError as error:

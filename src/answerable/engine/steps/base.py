@@ -1,7 +1,7 @@
 """The seam between the engine and the kinds of steps: a kind has one method, which gets a `Step`."""
 
 from collections.abc import Callable, Mapping
-from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ValidationError
 
@@ -48,6 +48,13 @@ class StepKind(Protocol):
         Failures are raised as `AnswerableError`. A `TransientError` is retried if the node asks for retries.
         """
         ...
+
+
+@runtime_checkable
+class ComputedKind(Protocol):
+    """A kind of which some nodes only compute: their output follows from config and inputs, at next to no cost."""
+
+    def is_computed(self, node: Node) -> bool: ...
 
 
 class Nest(Protocol):

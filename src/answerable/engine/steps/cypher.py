@@ -4,7 +4,8 @@ The text is parsed, checked against the catalog, and written anew. The graph run
 shows it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
 from pydantic import model_validator
 
@@ -17,11 +18,13 @@ from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.produced import Produced
-from answerable.engine.steps.source_query import SourceQueries, Sources
-from answerable.query.checked import CheckedQuery
+from answerable.engine.steps.source_query import SourceQueries, Sources, rules_met
 from answerable.query.plan import QueryPlan
 from answerable.sources.base import Limits
 from answerable.store.base import Artifacts
+
+if TYPE_CHECKING:
+    from answerable.query.cypher.check import CheckedCypher
 
 
 class CypherConfig(Frozen):
@@ -76,7 +79,7 @@ class CypherStep:
         on_code: Callable[[str], None] = lambda _: None,
         progress: Progress = no_progress,
     ) -> Produced:
-        async def check(catalog: Catalog) -> CheckedQuery:
+        async def check(catalog: Catalog) -> "CheckedCypher":
             # Only graphs need the parser and the compiler.
             from answerable.query.cypher.check import checked
             from answerable.query.cypher.to_cypher import compiled_cypher
@@ -86,10 +89,24 @@ class CypherStep:
             assert config.cypher is not None
             return checked(config.cypher, catalog)
 
-        produced, _query, catalog = await self._queries.ask(
+        produced, query, catalog = await self._queries.ask(
             self.descriptor, config.source, check, principal, on_code, progress
         )
-        return produced.model_copy(update=_names(config.plan, catalog))
+        met = rules_met(_passed(query.tables, catalog), query.columns, catalog)
+        known = {"connections": _connections(catalog), "findings": (*produced.findings, *met)}
+        return produced.model_copy(update={**_names(config.plan, catalog), **known})
+
+
+def _passed(tables: Collection[str], catalog: Catalog) -> set[str]:
+    """The tables that a query names, and those that its relationships lead through."""
+    ends = {
+        end
+        for table in catalog.tables
+        if table.name in tables
+        for each in table.connections
+        for end in (each.from_table, each.to_table)
+    }
+    return {*tables, *ends}
 
 
 def _names(plan: QueryPlan | None, catalog: Catalog) -> dict[str, Json]:
@@ -97,3 +114,11 @@ def _names(plan: QueryPlan | None, catalog: Catalog) -> dict[str, Json]:
     from answerable.query.headings import result_headers, row_noun
 
     return {} if plan is None else {"headers": result_headers(plan, catalog), "noun": row_noun(plan, catalog)}
+
+
+def _connections(catalog: Catalog) -> dict[str, tuple[tuple[str, str], ...]]:
+    return {
+        table.name: tuple((each.from_table, each.to_table) for each in table.connections)
+        for table in catalog.tables
+        if table.connections
+    }

@@ -1,8 +1,9 @@
 """Calls of an API that fail in a step that may be partial: the program gets None in their place, and goes on."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from answerable.core.errors import AnswerableError
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.sandbox.base import HostCalls, HostFunction
 

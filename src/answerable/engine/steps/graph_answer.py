@@ -10,6 +10,7 @@ from answerable.core.events import AnswerFinal, AnswerMetadata
 from answerable.core.ids import NodeId
 from answerable.core.values import Frozen, Json
 from answerable.engine.bindings import is_table
+from answerable.engine.graph import Node
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.present import Presentation, PresentStep, usage_in
@@ -37,6 +38,9 @@ class GraphAnswerStep:
         self._capsules = capsules
         self._clock = clock
 
+    def is_computed(self, _node: Node) -> bool:
+        return True
+
     async def run(self, step: Step) -> Json:
         config = step.config_as(GraphAnswerConfig)
         taken = {node: step.inputs[node] for node in config.outputs if node not in step.missing}
@@ -58,8 +62,9 @@ class GraphAnswerStep:
         )
         capsule = Capsule(step.context.run, step.context.thread, self._clock.now(), capsule_body(config.graph, answer))
         await self._capsules.put(step.context.principal, capsule, step.journal.lease)
-        step.emit(AnswerMetadata, answer.kind, [], 0, None)
-        step.emit(AnswerFinal, answer=answer.model_dump(mode="json"))
+        # The end of the run follows at once, and is stored with them.
+        step.journal.defer(AnswerMetadata, answer.kind, [], 0, None)
+        step.journal.defer(AnswerFinal, answer=answer.model_dump(mode="json"))
         return output
 
 

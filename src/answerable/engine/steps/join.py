@@ -3,6 +3,7 @@
 from typing import Literal
 
 from answerable.core.values import Frozen, Json
+from answerable.engine.graph import Node
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.descriptor import StepDescriptor
 
@@ -17,6 +18,9 @@ class JoinConfig(Frozen):
 
 class JoinOutputsStep:
     descriptor = StepDescriptor(name="join", config=JoinConfig, produces="value", label="join")
+
+    def is_computed(self, _node: Node) -> bool:
+        return True
 
     async def run(self, step: Step) -> Json:
         mode = step.config_as(JoinConfig).mode

@@ -5,6 +5,7 @@ The wire name `given` is stored in graphs and must not change.
 
 from answerable.core.ids import NodeId
 from answerable.core.values import Json
+from answerable.engine.graph import Node
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.descriptor import StepDescriptor
 
@@ -14,6 +15,9 @@ INPUT = NodeId("input")
 
 class LiteralStep:
     descriptor = StepDescriptor(name="given", config=None, produces="rows")
+
+    def is_computed(self, _node: Node) -> bool:
+        return True
 
     async def run(self, step: Step) -> Json:
         return step.node.config

@@ -53,9 +53,9 @@ class LoopStep:
 
 
 async def _round(step: Step, config: LoopConfig, round: int, previous: Json) -> Json:
-    given = {**config.input, "previous": previous, "round": round}
+    body_input = {**config.input, "previous": previous, "round": round}
     id = NodeId(str(round))
-    node = Node(id=id, kind=SubgraphStep.descriptor.name, config={"graph": config.graph, "input": given})
+    node = Node(id=id, kind=SubgraphStep.descriptor.name, config={"graph": config.graph, "input": body_input})
     outcome = await step.run_graph(Graph(nodes=(node,)))
     if outcome.error is not None:
         raise outcome.error

@@ -40,12 +40,14 @@ class MapStep:
             return []
         body = Graph.parse(config.graph)
         single = _single(body)
+        alone = single and single.model_copy(update={"bind": {}, "after": ()})
         inputs = ({**config.input, "item": item, "index": index} for index, item in enumerate(items))
         nodes = [
-            _nested(index, config.graph, given) if single is None else _item(index, single, given)
-            for index, given in enumerate(inputs)
+            _item(index, single, alone, item) if single and alone else _nested(index, config.graph, item)
+            for index, item in enumerate(inputs)
         ]
-        outcome = await step.run_graph(Graph(nodes=tuple(nodes), concurrency=config.concurrency))
+        # Without the checks of what people write: the nodes are numbered, and none waits for another.
+        outcome = await step.run_graph(Graph.model_construct(nodes=tuple(nodes), concurrency=config.concurrency))
         if outcome.error is not None:
             raise outcome.error
         step.partial = outcome.status != "done"
@@ -73,11 +75,12 @@ def _single(body: Graph) -> Node | None:
     return others[0] if len(others) == 1 and not others[0].when and others[0].on is None else None
 
 
-def _item(index: int, node: Node, given: Json) -> Node:
-    config = bound_config(node.config, node.bind, {INPUT: given}) if node.bind else node.config
-    return node.model_copy(update={"id": NodeId(str(index)), "config": config, "bind": {}, "after": ()})
+def _item(index: int, single: Node, alone: Node, item: Json) -> Node:
+    """The node of an item. `alone`: the single node of the body without references to the body's input."""
+    config = bound_config(single.config, single.bind, {INPUT: item}) if single.bind else single.config
+    return alone.model_copy(update={"id": NodeId(str(index)), "config": config})
 
 
-def _nested(index: int, graph: Json, given: Json) -> Node:
-    config = {"graph": graph, "input": given}
+def _nested(index: int, graph: Json, item: Json) -> Node:
+    config = {"graph": graph, "input": item}
     return Node(id=NodeId(str(index)), kind=SubgraphStep.descriptor.name, config=config)

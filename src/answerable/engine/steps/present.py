@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from answerable.answers.answer import Answer, Binding, Choice, Provenance, StepRecord, Usage
+from answerable.answers.answer_graph import Stop, drawn_ways, path_ways, row_ways, ways_in_words
 from answerable.answers.capsule import capsule_body
 from answerable.answers.requested_format import RequestedFormat
 from answerable.answers.result_rows import RecentRows
@@ -33,6 +34,8 @@ STREAM_FROM = 1_000
 _LEVELS = ("low", "medium", "high")
 CLARIFY = "clarify"
 """The status of an answer that asks back."""
+MOST_WAYS_IN_WORDS = 3
+"""So many ways are told in words too."""
 FIRST_BATCH = 100
 BATCH = 10_000
 
@@ -77,8 +80,6 @@ class Presentation(Frozen):
     """The step whose reply is shown in words: text as it is, an object as JSON. None if there are rows to present."""
     second_opinion: NodeId | None = None
     """A step that answers the same question in another way: agreement raises confidence, disagreement is shown."""
-    opinion_is_sure: bool = True
-    """Whether the second opinion is reliable enough for its disagreement to count."""
     advice: tuple[NodeId, ...] = ()
     """Steps whose output is an `Advice` about the rows."""
     reviewed: Advice | None = None
@@ -87,6 +88,8 @@ class Presentation(Frozen):
     """The form that the user asked for, and heads for columns."""
     prose: str | None = None
     """A model's sentences about the rows. Sentences with numbers that the rows do not confirm are removed."""
+    path: Mapping[str, str] = {}
+    """The columns that each row is a way through, and what leads to each of them. Such an answer is drawn too."""
     incomplete: bool = False
     """Whether rows are missing: a step failed or was skipped, or calls failed of a step that may be partial."""
 
@@ -197,7 +200,10 @@ class PresentStep:
             status="partial" if presentation.incomplete else "done",
             usage=self._usage(step, presentation.mind, results),
         )
-        return answer.model_copy(update={"text": answer.text + _early_stop_note(step, presentation, results)})
+        ways = _ways(answer, presentation, last)
+        in_words = f" {ways_in_words(ways)}" if 0 < answer.row_count <= MOST_WAYS_IN_WORDS and any(ways) else ""
+        text = answer.text + in_words + _early_stop_note(step, presentation, results)
+        return answer.model_copy(update={"text": text, "graph": drawn_ways(ways)})
 
     async def _arranged(self, step: Step, requested: RequestedFormat | None, last: Produced) -> Produced:
         """The rows in the order and with the columns that the user asked for, stored by themselves: the step's own
@@ -234,9 +240,8 @@ class PresentStep:
         principal = step.context.principal
         paths = [await self._artifacts.path(principal, each.frame.artifact) for each in (first, second)]
         same = await asyncio.to_thread(agree, *paths)
-        # None: the tables are too large to compare. An unsure opinion can confirm an answer, but not contradict it.
-        if same is None or not (same or presentation.opinion_is_sure):
-            return presentation
+        if same is None:
+            return presentation  # the tables are too large to compare
         if same:
             reason = "The model's query and the reader's own give the same rows."
             return presentation.model_copy(update={"confidence": "high", "confidence_reason": reason})
@@ -249,6 +254,13 @@ class PresentStep:
         """The usage of the run so far, from its journal."""
         spent = sum(result.duration_ms for result in results.values())
         return usage_in(step.journal.outputs, spent) if mind == MODEL else Usage(duration_ms=spent)
+
+
+def _ways(answer: Answer, presentation: Presentation, result: Produced) -> Sequence[Sequence[Stop]]:
+    """The ways that the rows describe."""
+    if presentation.path:
+        return list(row_ways(answer.columns, answer.rows, presentation.path))
+    return list(path_ways(answer.columns, answer.rows, result.connections))
 
 
 def _reply_text(reply: Json) -> str:

@@ -46,6 +46,8 @@ class Produced(Frozen):
     """What the rows are, or what a plain count counts, where this is known."""
     incomplete: bool = False
     """Whether rows are missing, because calls of an API failed that the step may go without."""
+    connections: Mapping[str, tuple[tuple[str, str], ...]] = {}
+    """Of a graph: the kinds of nodes that each kind of relationship leads from and to. Paths are drawn by it."""
     chart: Json = None
     """A vega-lite specification that the program returned, over data named `rows`."""
 

@@ -6,7 +6,7 @@ The rows of each step in `after` are a data frame with that step's id as its nam
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +16,7 @@ from answerable.answers.answer import StepRecord
 from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, GraphError, LimitError, RefusedError, UserError
 from answerable.core.ids import ArtifactId, NodeId
+from answerable.core.records import dataclass
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import OutputSink, Step
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
@@ -26,6 +27,7 @@ from answerable.store.base import Artifacts
 
 if TYPE_CHECKING:
     from answerable.answers.result_table import ResultTable
+    from answerable.apis.call import BeforeWrite
 
 _HINTS = {
     "time": "Do less, or raise `sandbox_seconds`.",
@@ -55,7 +57,13 @@ class CodeRunner(Protocol):
 class HostFunctions(Protocol):
     """The functions that a program may call. Each run has its own session, because limits count the calls of a run."""
 
-    async def calls(self, api: str, principal: Principal, record: Callable[[Json], None]) -> HostCalls: ...
+    async def calls(
+        self,
+        api: str,
+        principal: Principal,
+        record: Callable[[Json], None],
+        before_write: "BeforeWrite | None" = None,
+    ) -> HostCalls: ...
 
 
 class PythonConfig(Frozen):
@@ -84,6 +92,7 @@ class Program:
     """None for each name that a step would have set which gave nothing."""
     failed: FailedCalls | None = None
     """Collects calls that fail; None if a call that fails is an error of the program."""
+    before_write: "BeforeWrite | None" = None
 
 
 class PythonStep:
@@ -117,7 +126,9 @@ class PythonStep:
         read = step.inputs if config.frames is None else {node: step.inputs.get(node) for node in config.frames}
         earlier = produced_before(read)
         missing = missing_before(read)
-        produced = await self.produce(config, earlier, step.context.principal, step.output, missing)
+        produced = await self.produce(
+            config, earlier, step.context.principal, step.output, missing, before_write=step.journal.still_ours
+        )
         return produced.model_dump(mode="json")
 
     async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
@@ -142,15 +153,16 @@ class PythonStep:
         principal: Principal,
         output: OutputSink,
         missing: Sequence[NodeId] = (),
+        before_write: "BeforeWrite | None" = None,
     ) -> Produced:
         """Runs the program over the rows of earlier steps. `output` gets the code before it runs. `missing`: earlier
-        steps without an output; the program finds None under their names."""
+        steps without an output; the program finds None under their names. `before_write`: for what it sends."""
         output("code", config.code)
         inputs = {_name(name): each.frame.artifact for name, each in earlier.items()}
         values: dict[str, Json] = {**config.values, **dict.fromkeys(missing)}
         failed = FailedCalls()
         lenient = failed if config.partial else None
-        program = Program(config.code, inputs, config.backend, config.api, values, lenient)
+        program = Program(config.code, inputs, config.backend, config.api, values, lenient, before_write)
         ran, stored = await self.execute(program, principal, output)
         api = config.api if ran.resources.host_calls else None
         # One fingerprint cannot stand for data of several sources.
@@ -214,7 +226,9 @@ class PythonStep:
             return HostCalls()
         if self._host is None:
             raise UserError("No API is configured.", code="api_unknown", hint="Name it under `apis` in the settings.")
-        calls = await self._host.calls(program.api, principal, lambda call: output("host_call", call))
+        calls = await self._host.calls(
+            program.api, principal, lambda call: output("host_call", call), program.before_write
+        )
         return calls if program.failed is None else program.failed.left_out(calls)
 
     async def _stored(self, table: "ResultTable", principal: Principal, staging: Path) -> "StoredResult":

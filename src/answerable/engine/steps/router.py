@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from answerable.core.errors import UserError
 from answerable.core.values import Frozen, Json
 from answerable.engine.conditions import holds
-from answerable.engine.graph import Condition
+from answerable.engine.graph import Condition, Node
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.descriptor import StepDescriptor
 
@@ -20,6 +20,9 @@ class RouterConfig(Frozen):
 
 class RouterStep:
     descriptor = StepDescriptor(name="router", config=RouterConfig, produces="value", label="router")
+
+    def is_computed(self, _node: Node) -> bool:
+        return True
 
     async def run(self, step: Step) -> Json:
         for route, conditions in step.config_as(RouterConfig).routes.items():

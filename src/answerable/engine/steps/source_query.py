@@ -3,14 +3,14 @@
 A kind for another query language is a config, a descriptor, and a function from the catalog to a checked query.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from typing import Protocol, TypeVar
 
 from answerable.answers.result_rows import RecentRows
 from answerable.core.catalog import Catalog
 from answerable.core.context import Principal
 from answerable.core.progress import Progress
+from answerable.core.records import dataclass
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.stored_frame import stored_frame
@@ -66,3 +66,11 @@ class SourceQueries:
             findings=said if live is None else (live.text, *live.notes, *said),
         )
         return produced, query, catalog
+
+
+def rules_met(tables: Collection[str], columns: Mapping[str, Collection[str]], catalog: Catalog) -> Iterator[str]:
+    """How access rules shaped the result, so that nobody takes a part for the whole. Columns that the query does not
+    read do not count."""
+    for note in catalog.notes:
+        if (note.column is None and note.table in tables) or note.column in columns.get(note.table, ()):
+            yield f"{note.table}: {note.effect}, by rule {note.rule}."

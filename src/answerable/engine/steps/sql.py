@@ -6,7 +6,7 @@ source runs the regenerated text, and the answer shows it.
 The SQL parser is imported when it is first needed, so that the command line starts quickly.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from pydantic import model_validator
@@ -25,7 +25,7 @@ from answerable.engine.steps.cypher import CypherConfig, CypherStep
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.earlier_ids import statement_with_ids
 from answerable.engine.steps.produced import Produced, produced_before
-from answerable.engine.steps.source_query import SourceQueries, Sources
+from answerable.engine.steps.source_query import SourceQueries, Sources, rules_met
 from answerable.query.plan import QueryPlan
 from answerable.query.quantities import Quantity
 from answerable.sources.base import Limits
@@ -118,7 +118,7 @@ class SqlStep:
             "rows_in": _rows_in(query.tables, catalog),
             "units": _units(config, catalog),
             "quantities": _quantities(config, query.text, catalog),
-            "findings": (*produced.findings, *_rules_met(query, catalog)),
+            "findings": (*produced.findings, *rules_met(query.tables, query.columns, catalog)),
             **_names(config, catalog),
         }
         return produced.model_copy(update=known)
@@ -129,14 +129,6 @@ def _rows_in(tables: Collection[str], catalog: Catalog) -> int | None:
     # The sum of only some tables would be a wrong number, so it is all or None.
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
-
-
-def _rules_met(query: "CheckedSql", catalog: Catalog) -> Iterator[str]:
-    """How access rules shaped the result, so that nobody takes a part for the whole. Columns that the query does not
-    read do not count."""
-    for note in catalog.notes:
-        if (note.column is None and note.table in query.tables) or note.column in query.columns.get(note.table, ()):
-            yield f"{note.table}: {note.effect}, by rule {note.rule}."
 
 
 def _units(config: SqlConfig, catalog: Catalog) -> Mapping[str, str]:

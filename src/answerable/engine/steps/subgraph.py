@@ -67,11 +67,11 @@ def _check_input(step: Step, config: SubgraphConfig) -> None:
         ) from problem
 
 
-def with_input(graph: Graph, given: Json) -> Graph:
+def with_input(graph: Graph, value: Json) -> Graph:
     """The graph with this input. A graph without an input stays as it is."""
-    if given is None or INPUT not in graph.by_id:
+    if value is None or INPUT not in graph.by_id:
         return graph
-    filled = tuple(node if node.id != INPUT else node.model_copy(update={"config": given}) for node in graph.nodes)
+    filled = tuple(node if node.id != INPUT else node.model_copy(update={"config": value}) for node in graph.nodes)
     return graph.model_copy(update={"nodes": filled})
 
 

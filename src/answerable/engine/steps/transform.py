@@ -10,6 +10,7 @@ from typing import Protocol
 
 from answerable.core.errors import LimitError, UserError
 from answerable.core.values import Frozen, Json
+from answerable.engine.graph import Node
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.sandbox.base import SandboxLimits, SandboxRequest, SandboxResult
@@ -35,6 +36,9 @@ class TransformStep:
 
     def __init__(self, sandboxes: ExpressionRunner) -> None:
         self._sandboxes = sandboxes
+
+    def is_computed(self, node: Node) -> bool:
+        return node.config.get("expression") is None
 
     async def run(self, step: Step) -> Json:
         config = step.node.config  # not as a model: this is the cheapest of kinds, and a map may run it 10,000 times

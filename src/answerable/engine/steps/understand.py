@@ -5,7 +5,6 @@ decided by a `Router`; the product's is the table in `agents/routing.py`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal, Protocol
 
@@ -13,6 +12,7 @@ from answerable.answers.capsule import read_capsule
 from answerable.core.context import RunContext
 from answerable.core.errors import NotFoundError
 from answerable.core.progress import Progress
+from answerable.core.records import dataclass
 from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.base import OutputSink, Step

@@ -40,9 +40,9 @@ class RateLimit:
         service: Service = request.app.state.service
         verdict = await service.rate_counts.take(principal.tenant if principal else HOME_TENANT, limits)
         if verdict.allowed:
-            await self._app(scope, receive, _telling(verdict, send))
+            await self._app(scope, receive, _with_rate_headers(verdict, send))
         else:
-            await problem_of(_refusal(verdict), request)(scope, receive, _telling(verdict, send))
+            await problem_of(_refusal(verdict), request)(scope, receive, _with_rate_headers(verdict, send))
 
 
 def _callers(request: Request) -> dict[rate_rules.Scope, str]:
@@ -69,8 +69,8 @@ def _refusal(verdict: RateVerdict) -> TooManyError:
     )
 
 
-def _telling(verdict: RateVerdict, send: Send) -> Send:
-    async def told(message: Message) -> None:
+def _with_rate_headers(verdict: RateVerdict, send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             headers["RateLimit-Limit"] = f"{verdict.limit.count}, {verdict.limit.count};w={verdict.limit.seconds}"
@@ -78,4 +78,4 @@ def _telling(verdict: RateVerdict, send: Send) -> Send:
             headers["RateLimit-Reset"] = str(math.ceil(verdict.reset))
         await send(message)
 
-    return told
+    return send_with_headers

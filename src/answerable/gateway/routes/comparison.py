@@ -22,7 +22,7 @@ Other = Annotated[str, Query(pattern=RUN_ID, description="The later one.")]
 Key = Annotated[list[str] | None, Query(max_length=20, description="Looked for when none is given.")]
 
 
-@router.get("/runs/{run_id}/comparison", responses=documented(404, 413, 422))
+@router.get("/runs/{run_id}/comparison", responses=documented(400, 404, 413, 422))
 async def comparison(
     run_id: RunPath,
     service: ServiceOf,
@@ -47,7 +47,7 @@ async def comparison(
             "content": {info.media_type.partition(";")[0]: {} for info in FORMATS.values()},
             "description": "As a file: the key once, of each other column how it was before and how it is",
         },
-        **documented(404, 413, 422),
+        **documented(400, 404, 413, 422),
     },
 )
 async def differing_rows(

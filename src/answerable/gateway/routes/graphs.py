@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from answerable.core.values import Json
-from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf, needs
+from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf, within
 from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
@@ -16,7 +16,7 @@ from answerable.graphs.ready_made import ReadyGraph
 from answerable.service.graphs import GraphDocument, GraphReport, GraphRun, GraphSummary, GraphVersionView
 from answerable.service.run_summary import RunSummary, run_summary
 
-router = APIRouter(prefix=API, tags=["graphs"], route_class=OnceRoute, dependencies=[needs("sql"), needs("python")])
+router = APIRouter(prefix=API, tags=["graphs"], route_class=OnceRoute, dependencies=[within("ask")])
 
 LARGEST = 1_000_000
 

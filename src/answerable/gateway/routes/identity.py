@@ -20,8 +20,9 @@ from answerable.gateway.access import (
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service import Service
-from answerable.service.identity import Invitation, Profile, SessionView, SignedIn, UserView
+from answerable.service.identity_views import Invitation, Profile, SessionView, SignedIn, UserView
 from answerable.service.providers import OfferedProvider
+from answerable.service.scim import GroupView
 from answerable.settings import LOOPBACK
 
 # Not routes of the class `OnceRoute`: that stores replies, and these hold secrets, in their headers too.
@@ -29,6 +30,7 @@ router = APIRouter(prefix=API, tags=["identity"])
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Password = Annotated[SecretStr, Field(min_length=1, max_length=1000)]
+SessionPath = Annotated[str, Path(pattern="^sid_[0-9a-f]{16}$")]
 UserPath = Annotated[str, Path(min_length=1, max_length=200)]
 
 
@@ -66,11 +68,16 @@ class NewUser(Wire):
 
 class UserChange(Wire):
     roles: list[Name] | None = Field(None, max_length=100)
+    attributes: dict[Name, list[Name]] | None = Field(None, max_length=100)
     disabled: bool | None = None
 
 
 class SessionList(Wire):
     sessions: list[SessionView]
+
+
+class GroupList(Wire):
+    groups: list[GroupView]
 
 
 class UserList(Wire):
@@ -91,7 +98,7 @@ async def state(request: Request, service: ServiceOf, tenant: TenantOf) -> Ident
     )
 
 
-@router.post("/sign-in", responses=documented(401, 403, 413, 422, 429, 503))
+@router.post("/sign-in", responses=documented(400, 401, 403, 413, 422, 429, 503))
 async def sign_in(
     body: Credentials, request: Request, response: Response, service: ServiceOf, tenant: TenantOf
 ) -> Profile:
@@ -103,7 +110,7 @@ async def sign_in(
     return await _welcomed(signed_in, request, response, service, tenant)
 
 
-@router.post("/invitations/accept", responses=documented(401, 403, 413, 422, 503))
+@router.post("/invitations/accept", responses=documented(400, 401, 403, 413, 422, 503))
 async def accept(
     body: Acceptance, request: Request, response: Response, service: ServiceOf, tenant: TenantOf
 ) -> Profile:
@@ -131,9 +138,7 @@ async def sessions(request: Request, service: ServiceOf, principal: PrincipalOf)
 @router.delete(
     "/sessions/{session_id}", status_code=204, dependencies=[OWN_ACCOUNT], responses=documented(401, 404, 503)
 )
-async def end_session(
-    session_id: Annotated[str, Path(pattern="^sid_[0-9a-f]{16}$")], service: ServiceOf, principal: PrincipalOf
-) -> None:
+async def end_session(session_id: SessionPath, service: ServiceOf, principal: PrincipalOf) -> None:
     """End one of one's own sessions."""
     await service.identity.end_session(session_id, principal)
 
@@ -145,7 +150,7 @@ async def end_all_sessions(service: ServiceOf, principal: PrincipalOf) -> None:
 
 
 @router.put(
-    "/password", status_code=204, dependencies=[OWN_ACCOUNT], responses=documented(401, 403, 413, 422, 429, 503)
+    "/password", status_code=204, dependencies=[OWN_ACCOUNT], responses=documented(400, 401, 403, 413, 422, 429, 503)
 )
 async def change_password(body: PasswordChange, request: Request, service: ServiceOf, principal: PrincipalOf) -> None:
     """Choose another password. All one's sessions end."""
@@ -160,7 +165,7 @@ async def users(service: ServiceOf, principal: PrincipalOf) -> UserList:
 
 
 @router.post(
-    "/users", status_code=201, dependencies=[needs("administer")], responses=documented(401, 403, 413, 422, 503)
+    "/users", status_code=201, dependencies=[needs("administer")], responses=documented(400, 401, 403, 413, 422, 503)
 )
 async def add_user(body: NewUser, service: ServiceOf, principal: PrincipalOf) -> Invitation:
     """Let somebody sign in. The reply holds the token of a link with which they choose a password."""
@@ -168,7 +173,10 @@ async def add_user(body: NewUser, service: ServiceOf, principal: PrincipalOf) ->
 
 
 @router.post(
-    "/service-users", status_code=201, dependencies=[needs("administer")], responses=documented(401, 403, 413, 422, 503)
+    "/service-users",
+    status_code=201,
+    dependencies=[needs("administer")],
+    responses=documented(400, 401, 403, 413, 422, 503),
 )
 async def add_service_user(body: NewUser, service: ServiceOf, principal: PrincipalOf) -> UserView:
     """Add a user who is a program: it comes with keys, and has no password."""
@@ -192,11 +200,32 @@ async def end_sessions_of(name: UserPath, service: ServiceOf, principal: Princip
     await service.identity.end_all_sessions(principal, user=name)
 
 
-@router.patch("/users/{name}", dependencies=[needs("administer")], responses=documented(401, 403, 404, 413, 422, 503))
+@router.delete(
+    "/users/{name}/sessions/{session_id}",
+    status_code=204,
+    dependencies=[needs("administer")],
+    responses=documented(401, 403, 404, 422, 503),
+)
+async def end_session_of(name: UserPath, session_id: SessionPath, service: ServiceOf, principal: PrincipalOf) -> None:
+    """End one session of a user."""
+    await service.identity.end_session(session_id, principal, user=name)
+
+
+@router.get("/groups", dependencies=[needs("administer")], responses=documented(401, 403, 422, 503))
+async def groups(service: ServiceOf, principal: PrincipalOf) -> GroupList:
+    """List the groups that a directory has sent, with their members and the roles that they give."""
+    return GroupList(groups=await service.scim.listed_groups(principal))
+
+
+@router.patch(
+    "/users/{name}", dependencies=[needs("administer")], responses=documented(400, 401, 403, 404, 413, 422, 503)
+)
 async def change_user(name: UserPath, body: UserChange, service: ServiceOf, principal: PrincipalOf) -> UserView:
-    """Change the roles of a user, or keep the user out."""
+    """Change the roles or attributes of a user, or keep the user out."""
     if body.roles is not None:
         await service.identity.set_roles(name, body.roles, principal)
+    if body.attributes is not None:
+        await service.identity.set_attributes(name, body.attributes, principal)
     if body.disabled is not None:
         await service.identity.set_disabled(name, body.disabled, principal)
     return await service.identity.user(name, principal)

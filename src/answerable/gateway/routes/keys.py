@@ -43,13 +43,13 @@ async def keys(service: ServiceOf, principal: PrincipalOf, user: OfUser = None) 
     return KeyList(keys=await service.keys.list(principal, user=user))
 
 
-@router.post("/keys", status_code=201, responses=documented(401, 403, 413, 422, 503))
+@router.post("/keys", status_code=201, responses=documented(400, 401, 403, 413, 422, 503))
 async def add_key(body: KeyRequest, service: ServiceOf, principal: PrincipalOf) -> NewKey:
     """Make a key. The reply shows it this once."""
     return await service.keys.add(principal, user=body.user, name=body.name, scopes=body.scopes, days=body.days)
 
 
-@router.post("/keys/{key_id}/rotate", status_code=201, responses=documented(401, 403, 404, 413, 422, 503))
+@router.post("/keys/{key_id}/rotate", status_code=201, responses=documented(400, 401, 403, 404, 413, 422, 503))
 async def rotate_key(key_id: KeyPath, body: Rotation, service: ServiceOf, principal: PrincipalOf) -> NewKey:
     """Replace a key by a new one with the same scopes and the same lifetime."""
     return await service.keys.rotate(key_id, principal, grace_hours=body.grace_hours)

@@ -3,12 +3,13 @@
 from fastapi import APIRouter
 from pydantic import Field
 
-from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf, within
+from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf, SourcePath, TablePath, within
 from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.routes.runs import RunAccepted
 from answerable.gateway.wire import API, Wire
 from answerable.query.changes import Change
+from answerable.service.exploring import ExploredTable
 from answerable.service.plan_parts import PlanParts
 
 router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute, dependencies=[within("ask")])
@@ -16,6 +17,37 @@ router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute, dependencie
 
 class PlanChanges(Wire):
     changes: list[Change] = Field(max_length=50, description="Made in this order. None: the same plan runs again.")
+
+
+class Look(PlanChanges):
+    rows: bool = Field(False, description="The rows that the filters leave, instead of groups.")
+
+
+@router.post("/sources/{name}/tables/{table}/explore", responses=documented(400, 403, 404, 413, 422, 502, 503))
+async def explore(
+    name: SourcePath, table: TablePath, body: Look, service: ServiceOf, principal: PrincipalOf
+) -> ExploredTable:
+    """Look at groups or rows of a table. Nothing is stored; the same rules and limits apply as for questions."""
+    return await service.exploring.look(name, table, body.changes, principal, rows=body.rows)
+
+
+@router.post(
+    "/sources/{name}/tables/{table}/explore/ask",
+    status_code=202,
+    responses=documented(400, 403, 404, 413, 422, 502, 503),
+)
+async def ask_explored(
+    name: SourcePath,
+    table: TablePath,
+    body: PlanChanges,
+    service: ServiceOf,
+    principal: PrincipalOf,
+    request_id: RequestId,
+    new: NewRun,
+) -> RunAccepted:
+    """Turn what is seen into a question in a thread of its own."""
+    run = await service.plans.ask_explored(name, table, body.changes, principal, request_id, new=new)
+    return RunAccepted(run_id=run, thread_id=(await service.runs.get(run, principal)).thread)
 
 
 @router.get("/runs/{run_id}/plan", responses=documented(404, 422, 502, 503))

@@ -24,7 +24,7 @@ async def begin(provider: ProviderPath, request: Request, service: ServiceOf, te
     try:
         begun = await service.providers.begin(provider, _callback(request, provider), tenant)
     except AnswerableError as error:
-        return _told(error)
+        return _problem_redirect(error)
     reply = RedirectResponse(begun.address, status_code=303)
     # `Lax`: the way back is a link from the provider's page, and must find the cookie.
     reply.set_cookie(
@@ -55,7 +55,7 @@ async def finish(
             client=request.headers.get("user-agent", ""),
         )
     except AnswerableError as error:
-        return _told(error)
+        return _problem_redirect(error)
     reply = RedirectResponse("/", status_code=303)
     reply.set_cookie(
         SESSION_COOKIE, signed_in.token, httponly=True, samesite="strict", secure=_secure(request), path="/"
@@ -75,7 +75,7 @@ def _secure(request: Request) -> bool:
     return urlsplit(f"//{request.headers.get('host', '')}").hostname not in LOOPBACK
 
 
-def _told(error: AnswerableError) -> RedirectResponse:
+def _problem_redirect(error: AnswerableError) -> RedirectResponse:
     """The page with the code of what went wrong. No text goes along: somebody else could have written the address."""
     reply = RedirectResponse(f"/#sign-in-problem={error.stable_code}", status_code=303)
     reply.delete_cookie(FLOW_COOKIE, path="/sign-in")

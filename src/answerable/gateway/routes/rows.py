@@ -80,7 +80,7 @@ class RowView(Wire):
             "content": {info.media_type.partition(";")[0]: {} for info in FORMATS.values() if info.extension != "json"},
             "description": "A page of rows as JSON; every chosen row as a file in the other formats",
         },
-        **documented(404, 413, 422),
+        **documented(400, 404, 413, 422),
     },
 )
 async def rows(

@@ -1,4 +1,4 @@
-"""The versions of the access rules, and requests for more."""
+"""The access rules and their versions, what they mean for somebody, and requests for more."""
 
 from typing import Annotated
 
@@ -9,12 +9,25 @@ from answerable.gateway.access import PrincipalOf, ServiceOf, needs, within
 from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
-from answerable.service.rules import RequestView, RulesVersion
+from answerable.service.access import AccessExplanation, AccessReport
+from answerable.service.rules import RequestView, RulesState, RulesVersion
 
 router = APIRouter(prefix=f"{API}/access", tags=["identity"], route_class=OnceRoute)
 
 RequestPath = Annotated[str, Path(pattern="^req_[0-9a-f]{16}$")]
 Version = Annotated[int | None, Query(ge=1, description="By default the version before the newest.")]
+
+
+RulesText = Annotated[str, Field(min_length=1, max_length=500_000, description="The whole of `access.yaml`.")]
+
+
+class NewRules(Wire):
+    text: RulesText
+    version: int = Field(ge=1, description="The version that was edited. If there is a newer one, nothing is written.")
+
+
+class RulesDraft(Wire):
+    text: RulesText | None = Field(None, description="Rules that are not in force yet; without, those that are.")
 
 
 class VersionList(Wire):
@@ -44,6 +57,36 @@ class RequestList(Wire):
     requests: list[RequestView]
 
 
+@router.get("/rules", dependencies=[needs("administer")], responses=documented(401, 403, 422, 503))
+async def rules(service: ServiceOf, principal: PrincipalOf) -> RulesState:
+    """Show the roles and rules, and the text of `access.yaml`."""
+    return await service.rules.current(principal)
+
+
+@router.put("/rules", dependencies=[needs("administer")], responses=documented(400, 401, 403, 413, 422, 503))
+async def replace_rules(body: NewRules, service: ServiceOf, principal: PrincipalOf) -> RulesVersion:
+    """Write other rules. They are checked first, and become a version that can be undone."""
+    return await service.rules.replace(body.text, principal, version=body.version)
+
+
+@router.post("/check", dependencies=[needs("administer")], responses=documented(400, 401, 403, 413, 422, 503))
+async def check(body: RulesDraft, service: ServiceOf, principal: PrincipalOf) -> AccessReport:
+    """Compare rules with the data, without changing anything."""
+    return await service.access.check(principal, text=body.text)
+
+
+@router.get("/explain", dependencies=[needs("administer")], responses=documented(401, 403, 404, 422, 503))
+async def explain(
+    service: ServiceOf,
+    principal: PrincipalOf,
+    user: Annotated[str, Query(min_length=1, max_length=200)],
+    source: Annotated[str, Query(min_length=1, max_length=200)],
+    question: Annotated[str | None, Query(min_length=1, max_length=2_000)] = None,
+) -> AccessExplanation:
+    """Show what somebody sees of a source, and which rules would shape their answer to a question."""
+    return await service.access.explain(user, principal, question=question, source=source)
+
+
 @router.get("/versions", dependencies=[needs("administer")], responses=documented(401, 403, 422, 503))
 async def versions(service: ServiceOf, principal: PrincipalOf) -> VersionList:
     """List the versions of `access.yaml`, the newest first."""
@@ -67,7 +110,9 @@ async def undo(
     return await service.rules.undo(principal, version=version)
 
 
-@router.post("/requests", status_code=201, dependencies=[within("ask")], responses=documented(401, 403, 413, 422, 503))
+@router.post(
+    "/requests", status_code=201, dependencies=[within("ask")], responses=documented(400, 401, 403, 413, 422, 503)
+)
 async def ask(body: NewRequest, service: ServiceOf, principal: PrincipalOf) -> RequestView:
     """Ask to see or do more."""
     return await service.rules.ask(body.wanted, principal, reason=body.reason)
@@ -82,7 +127,7 @@ async def requests(service: ServiceOf, principal: PrincipalOf) -> RequestList:
 @router.post(
     "/requests/{request_id}/approve",
     dependencies=[needs("administer")],
-    responses=documented(401, 403, 404, 413, 422, 503),
+    responses=documented(400, 401, 403, 404, 413, 422, 503),
 )
 async def approve(request_id: RequestPath, body: Approval, service: ServiceOf, principal: PrincipalOf) -> RequestView:
     """Give whoever asked a role, for some days."""
@@ -92,7 +137,7 @@ async def approve(request_id: RequestPath, body: Approval, service: ServiceOf, p
 @router.post(
     "/requests/{request_id}/deny",
     dependencies=[needs("administer")],
-    responses=documented(401, 403, 404, 413, 422, 503),
+    responses=documented(400, 401, 403, 404, 413, 422, 503),
 )
 async def deny(request_id: RequestPath, body: Denial, service: ServiceOf, principal: PrincipalOf) -> RequestView:
     """Deny a request."""

@@ -1,35 +1,17 @@
-"""How Answerable is set up here: models, budgets and use, sandboxes, retention, versions. Secrets are never shown."""
+"""How Answerable is set up here: budgets and use, sandboxes, retention, versions. Secrets are never shown."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import Field
 
 from answerable.gateway.access import PrincipalOf, ServiceOf, needs
 from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
-from answerable.gateway.wire import API, Wire
+from answerable.gateway.wire import API
 from answerable.service.retention import RetentionReport
-from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
+from answerable.service.setup import About, DoctorReport, StepKindList, UsageReport
 
 router = APIRouter(prefix=API, tags=["setup"], route_class=OnceRoute, dependencies=[needs("administer")])
-
-
-class ModelToCheck(Wire):
-    name: str = Field(min_length=1, max_length=200)
-
-
-@router.get("/models")
-async def models(service: ServiceOf, principal: PrincipalOf) -> ModelsOverview:
-    """Show which language models are configured."""
-    return service.setup.models(principal)
-
-
-@router.post("/models/check", responses=documented(400, 404, 413, 422, 503))
-async def check(body: ModelToCheck, service: ServiceOf, principal: PrincipalOf) -> ModelCheck:
-    """Test a model with small requests, which cost a fraction of a cent."""
-    [checked] = await service.setup.check_models(principal, name=body.name)
-    return checked
 
 
 @router.get("/usage", responses=documented(422))

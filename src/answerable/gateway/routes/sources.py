@@ -9,7 +9,7 @@ from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, SourceP
 from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RowPage, Wire
-from answerable.service.sources import RelationshipView, SourceList, SourceSummary
+from answerable.service.source_views import RelationshipView, SourceList, SourceSummary, SourceTest
 from answerable.sources.statistics import TableStatistics
 
 router = APIRouter(prefix=API, tags=["sources"], route_class=OnceRoute, dependencies=[within("ask", "add_sources")])
@@ -50,13 +50,19 @@ async def add(body: NewSource, service: ServiceOf, principal: PrincipalOf, attem
     return await service.sources.add(body.url, principal, name=body.name, attempt=attempt)
 
 
+@router.post("/sources/test", dependencies=[CHANGES], responses=documented(400, 403, 413, 422, 503))
+async def test(body: NewSource, service: ServiceOf, principal: PrincipalOf) -> SourceTest:
+    """Try a database without adding it. A database that cannot be read is a reply with a `problem`."""
+    return await service.sources.test(body.url, principal, name=body.name)
+
+
 @router.delete("/sources/{name}", status_code=204, dependencies=[CHANGES], responses=documented(403, 404, 422, 503))
 async def remove(name: SourcePath, service: ServiceOf, principal: PrincipalOf) -> None:
     """Remove a source that was added or uploaded; uploaded files are deleted."""
     await service.sources.remove(name, principal)
 
 
-@router.get("/sources/{name}/tables/{table}/rows", responses=documented(404, 413, 422, 502, 503))
+@router.get("/sources/{name}/tables/{table}/rows", responses=documented(400, 404, 413, 422, 502, 503))
 async def table_rows(
     name: SourcePath,
     table: TablePath,
@@ -71,13 +77,13 @@ async def table_rows(
     return RowPage(columns=columns, rows=found.rows, offset=offset, row_count=found.row_count)
 
 
-@router.get("/sources/{name}/tables/{table}/statistics", responses=documented(404, 413, 422, 502, 503))
+@router.get("/sources/{name}/tables/{table}/statistics", responses=documented(400, 404, 413, 422, 502, 503))
 async def statistics(name: SourcePath, table: TablePath, service: ServiceOf, principal: PrincipalOf) -> TableStatistics:
     """Show how the values of each column are distributed. The counts are cached until the data changes."""
     return await service.sources.statistics(name, table, principal)
 
 
-@router.get("/sources/{name}/relationships", responses=documented(404, 413, 422, 502, 503))
+@router.get("/sources/{name}/relationships", responses=documented(400, 404, 413, 422, 502, 503))
 async def relationships(name: SourcePath, service: ServiceOf, principal: PrincipalOf) -> RelationshipList:
     """List the relationships and how many rows have no partner. The counts are cached until the data changes."""
     return RelationshipList(relationships=[*await service.sources.relationships(name, principal)])

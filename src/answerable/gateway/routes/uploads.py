@@ -11,7 +11,7 @@ from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, needs
 from answerable.gateway.middleware.idempotency import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API
-from answerable.service.sources import UploadedFile
+from answerable.service.source_views import UploadedFile
 
 router = APIRouter(prefix=API, tags=["sources"], route_class=OnceRoute, dependencies=[needs("add_sources")])
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from answerable.okta.simulator.log_events import app_target, event, group_target, user_target
 from answerable.okta.simulator.people import DEPARTMENTS
-from answerable.okta.simulator.populate import enrol, named, new_user
-from answerable.okta.simulator.tenant import Item, Tenant, stamp
+from answerable.okta.simulator.populate import enrol, new_user
+from answerable.okta.simulator.tenant import Item, Tenant, named, stamp
 
 
 def change(tenant: Tenant, count: int, seconds_apart: float = 1.0) -> None:

@@ -10,6 +10,8 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from answerable.okta.simulator.proofs import NonceError, ProofChecks, ProofError
+
 TOKEN_PATH = "/oauth2/v1/token"  # noqa: S105 - a path
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 LIFETIME = 3600
@@ -24,16 +26,29 @@ class Application:
     """As a JWK."""
     scopes: frozenset[str]
     """Those that were granted to it."""
+    dpop: bool = False
+    """Whether it must prove with each request that it has the key that its access token is for."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    scopes: frozenset[str]
+    until: float
+    key: str | None
+    """Thumbprint of the key that must prove each use; None for whoever bears the token."""
 
 
 @dataclass(slots=True)
 class TokenEndpoint:
     applications: Mapping[str, Application]
     now: Callable[[], float]
-    issued: dict[str, tuple[frozenset[str], float]] = field(default_factory=dict)
-    """Scopes and end of each access token."""
+    proofs: ProofChecks = field(init=False)
+    issued: dict[str, IssuedToken] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     """Assertions that were exchanged: each is good once."""
+
+    def __post_init__(self) -> None:
+        self.proofs = ProofChecks(self.now)
 
     async def exchange(self, request: Request) -> JSONResponse:
         form = dict(parse_qsl((await request.body()).decode()))
@@ -46,20 +61,37 @@ class TokenEndpoint:
         wanted = frozenset(str(form.get("scope", "")).split())
         if not wanted or not wanted <= application.scopes:
             return _refused(400, "invalid_scope", "One or more scopes are not configured for the application.")
+        key = None
+        if application.dpop:
+            try:
+                key = self.proofs.thumbprint(request.headers.get("DPoP", ""), "POST", audience)
+            except NonceError as error:
+                nonce = {"dpop-nonce": self.proofs.new_nonce()}
+                return _refused(400, "use_dpop_nonce", str(error), nonce)
+            except ProofError as error:
+                return _refused(400, "invalid_dpop_proof", str(error))
         token = secrets.token_urlsafe(32)
-        self.issued[token] = (wanted, self.now() + LIFETIME)
+        self.issued[token] = IssuedToken(wanted, self.now() + LIFETIME, key)
         reply = {
-            "token_type": "Bearer",
+            "token_type": "Bearer" if key is None else "DPoP",
             "expires_in": LIFETIME,
             "access_token": token,
             "scope": " ".join(sorted(wanted)),
         }
         return JSONResponse(reply, headers={"cache-control": "no-store"})
 
-    def scopes_of(self, token: str) -> frozenset[str] | None:
-        """None for a token that was not issued, or that has ended."""
-        scopes, until = self.issued.get(token, (frozenset(), 0.0))
-        return scopes if until > self.now() else None
+    def scopes_of(self, scheme: str, token: str, request: Request, url: str) -> frozenset[str] | None:
+        """None for a token that was not issued, that has ended, or that is used without a proof it needs."""
+        issued = self.issued.get(token)
+        if issued is None or issued.until <= self.now():
+            return None
+        if issued.key is None:
+            return issued.scopes if scheme == "Bearer" else None
+        try:
+            key = self.proofs.thumbprint(request.headers.get("DPoP", ""), request.method, url, token=token)
+        except ProofError:
+            return None
+        return issued.scopes if scheme == "DPoP" and key == issued.key else None
 
     def _proven(self, assertion: str, audience: str) -> tuple[Application | None, str]:
         """The application that signed the assertion, or None and what is wrong."""
@@ -98,5 +130,5 @@ def _issuer(assertion: str) -> str:
         return ""
 
 
-def _refused(status: int, error: str, description: str) -> JSONResponse:
-    return JSONResponse({"error": error, "error_description": description}, status)
+def _refused(status: int, error: str, description: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"error": error, "error_description": description}, status, headers)

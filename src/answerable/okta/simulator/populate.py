@@ -1,10 +1,10 @@
 """Makes a tenant from a seed: the same seed, number of users and time give the same tenant."""
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 
-from answerable.okta.simulator.log_events import app_target, event, group_target, user_target
+from answerable.okta.simulator.history import add_log
 from answerable.okta.simulator.people import (
     APPLICATIONS,
     CITIES,
@@ -12,15 +12,13 @@ from answerable.okta.simulator.people import (
     DEVICE_MODELS,
     FIRST_NAMES,
     LAST_NAMES,
-    POLICY_TYPES,
     PROJECTS,
     ROLES,
 )
-from answerable.okta.simulator.tenant import Item, Tenant, stamp
+from answerable.okta.simulator.policies import add_policies, add_zones_and_servers
+from answerable.okta.simulator.tenant import Item, Tenant, named
 
 YEARS_OF_HISTORY = 6
-LOG_DAYS = 30
-MOST_SIGN_INS = 60_000
 
 
 def simulated_tenant(users: int, seed: int, now: datetime, groups: int | None = None) -> Tenant:
@@ -35,9 +33,9 @@ def simulated_tenant(users: int, seed: int, now: datetime, groups: int | None = 
         enrol(tenant, user)
     _add_roles(tenant)
     _add_devices(tenant)
-    _add_policies(tenant)
-    _add_zones_and_servers(tenant)
-    _add_log(tenant)
+    add_policies(tenant)
+    add_zones_and_servers(tenant)
+    add_log(tenant)
     return tenant
 
 
@@ -176,11 +174,6 @@ def _is_contractor(user: Item) -> bool:
 
 def _chance(tenant: Tenant, share: float) -> Callable[[Item], bool]:
     return lambda _: tenant.random.random() < share
-
-
-def named(items: Iterable[Item], name: str) -> Item:
-    """The group or application of that name."""
-    return next(item for item in items if item.get("label", item.get("profile", {}).get("name")) == name)
 
 
 def _add_rules(tenant: Tenant) -> None:
@@ -372,153 +365,3 @@ def _device(tenant: Tenant, user: Item) -> None:
     managed = "MANAGED" if random.random() < 0.7 else "NOT_MANAGED"
     link = {"created": created, "managementStatus": managed, "screenLockType": "BIOMETRIC", "user": user["id"]}
     tenant.device_users[key] = [link]
-
-
-# Policies, zones and authorization servers
-
-
-def _add_policies(tenant: Tenant) -> None:
-    for kind, rule_kind in POLICY_TYPES.items():
-        for number, name in enumerate(("Default Policy", f"{kind.replace('_', ' ').title()} for administrators")):
-            created = tenant.at(days=tenant.random.randint(200, 900))
-            policy = tenant.policies.add(
-                {
-                    "id": tenant.new_id("rst" if kind == "ACCESS_POLICY" else "00p"),
-                    "status": "ACTIVE",
-                    "name": name,
-                    "description": f"{name} of type {kind}",
-                    "priority": 2 - number,
-                    "system": number == 0,
-                    "conditions": None,
-                    "created": created,
-                    "lastUpdated": created,
-                    "type": kind,
-                }
-            )
-            tenant.policy_rules[policy["id"]] = [
-                {
-                    "type": rule_kind,
-                    "id": tenant.new_id("0pr"),
-                    "status": "ACTIVE",
-                    "name": "Default Rule",
-                    "priority": 1,
-                    "created": created,
-                    "lastUpdated": created,
-                    "system": number == 0,
-                    "conditions": {"people": {"users": {"exclude": []}}, "network": {"connection": "ANYWHERE"}},
-                    "actions": {},
-                }
-            ]
-
-
-def _add_zones_and_servers(tenant: Tenant) -> None:
-    for name, usage, address in (
-        ("BlockedIpZone", "BLOCKLIST", None),
-        ("Offices", "POLICY", "203.0.113.0/24"),
-        ("VPN", "POLICY", "198.51.100.0/24"),
-    ):
-        created = tenant.at(days=700)
-        gateways = None if address is None else [{"type": "CIDR", "value": address}]
-        tenant.zones.add(
-            {
-                "type": "IP",
-                "id": tenant.new_id("nzo"),
-                "name": name,
-                "status": "ACTIVE",
-                "usage": usage,
-                "created": created,
-                "lastUpdated": created,
-                "system": gateways is None,
-                "gateways": gateways,
-                "proxies": None,
-            }
-        )
-    for name, audience in (("default", "api://default"), ("Partner API", "api://partners")):
-        created = tenant.at(days=600)
-        tenant.authorization_servers.add(
-            {
-                "id": tenant.new_id("aus"),
-                "name": name,
-                "description": f"Authorization server {name}",
-                "audiences": [audience],
-                "issuer": "https://simulated.okta.example/oauth2/default",
-                "issuerMode": "ORG_URL",
-                "status": "ACTIVE",
-                "created": created,
-                "lastUpdated": created,
-                "credentials": {"signing": {"rotationMode": "AUTO", "kid": "simulated"}},
-            }
-        )
-
-
-# The system log
-
-
-def _add_log(tenant: Tenant) -> None:
-    since = tenant.at(days=LOG_DAYS)
-    recent = [user for user in tenant.users if user["lastLogin"] and user["lastLogin"] >= since]
-    each = max(1, min(4, MOST_SIGN_INS // max(1, len(recent))))
-    for user in recent:
-        _sign_ins(tenant, user, each)
-    for user in recent[: max(3, len(recent) // 50)]:
-        _access_changes(tenant, user)
-    if len(recent) >= 12:
-        _risks(tenant, recent)
-    tenant.log.sort(key=lambda entry: entry["published"])
-
-
-def _sign_ins(tenant: Tenant, user: Item, count: int) -> None:
-    city, last = user["profile"]["city"], datetime.fromisoformat(user["lastLogin"])
-    reach = max(0, int((last - datetime.fromisoformat(tenant.at(days=LOG_DAYS))).total_seconds()))
-    times = sorted(
-        {user["lastLogin"], *(_earlier(tenant, last, reach) for _ in range(tenant.random.randint(0, count)))}
-    )
-    slack = named(tenant.apps, "Slack")
-    for moment in times:
-        if tenant.random.random() < 0.08:
-            failed = event(
-                tenant, "user.session.start", moment, user, user_target(user), city=city, failure="INVALID_CREDENTIALS"
-            )
-            tenant.log.append(failed)
-        tenant.log.append(event(tenant, "user.session.start", moment, user, user_target(user), city=city))
-        if tenant.random.random() < 0.5:
-            tenant.log.append(event(tenant, "user.authentication.sso", moment, user, app_target(slack), city=city))
-
-
-def _earlier(tenant: Tenant, last: datetime, reach: int) -> str:
-    return stamp(datetime.fromtimestamp(last.timestamp() - tenant.random.randint(0, reach), last.tzinfo))
-
-
-def _access_changes(tenant: Tenant, user: Item) -> None:
-    moment = tenant.at(days=tenant.random.uniform(0, LOG_DAYS))
-    vpn = named(tenant.groups, "vpn-users")
-    if tenant.has(vpn["id"], user["id"]):
-        actor = next(iter(tenant.users))
-        targets = (user_target(user), group_target(vpn))
-        tenant.log.append(event(tenant, "group.user_membership.add", moment, actor, *targets))
-
-
-def _risks(tenant: Tenant, users: list[Item]) -> None:
-    """What reports about risky sign-ins must find: a traveller too fast, a burst of failures, and tired thumbs."""
-    traveller, guessed, tired = users[-1], users[-2], users[-3]
-    far = "Singapore" if traveller["profile"]["city"] != "Singapore" else "New York"
-    for hours, city in ((30, traveller["profile"]["city"]), (29, far)):
-        moment = tenant.at(hours=hours)
-        tenant.log.append(event(tenant, "user.session.start", moment, traveller, user_target(traveller), city=city))
-    for second in range(12):
-        moment = tenant.at(hours=20, seconds=-5 * second)
-        failed = event(
-            tenant, "user.session.start", moment, guessed, user_target(guessed), failure="INVALID_CREDENTIALS"
-        )
-        tenant.log.append(failed)
-    tenant.log.append(event(tenant, "user.account.lock", tenant.at(hours=19.9), guessed, user_target(guessed)))
-    for second in range(7):
-        moment = tenant.at(hours=10, seconds=-40 * second)
-        denied = event(
-            tenant, "user.mfa.okta_verify.deny_push", moment, tired, user_target(tired), failure="USER_REJECTED"
-        )
-        tenant.log.append(denied)
-    accepted = tenant.at(hours=10, seconds=-400)
-    tenant.log.append(event(tenant, "user.authentication.auth_via_mfa", accepted, tired, user_target(tired)))
-    for user in (traveller, tired):
-        user["lastLogin"] = max(user["lastLogin"], tenant.at(hours=10, seconds=-400))

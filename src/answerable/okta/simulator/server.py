@@ -62,7 +62,7 @@ class Simulator:
         routes = [Route(endpoint.path, self._route(endpoint), methods=every) for endpoint in ordered]
         self._tokens = TokenEndpoint(self.applications, self.now)
         routes.append(Route(TOKEN_PATH, self._tokens.exchange, methods=["POST"]))
-        elsewhere = Route("/{path:path}", self._elsewhere, methods=every)
+        catch_all = Route("/{path:path}", self._unknown_endpoint, methods=every)
 
         @asynccontextmanager
         async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -71,7 +71,7 @@ class Simulator:
             if changing is not None:
                 changing.cancel()
 
-        return Starlette(routes=[*routes, elsewhere], lifespan=lifespan)
+        return Starlette(routes=[*routes, catch_all], lifespan=lifespan)
 
     def _limit(self, endpoint: SimulatedEndpoint) -> int:
         return UNLIMITED if self.rate is None else max(1, int(endpoint.a_minute * self.rate))
@@ -87,7 +87,7 @@ class Simulator:
 
         return route  # type: ignore[return-value]
 
-    async def _elsewhere(self, request: Request) -> Response:
+    async def _unknown_endpoint(self, request: Request) -> Response:
         return self._problem(problems.no_such_endpoint(request.url.path))
 
     def _reply(self, endpoint: SimulatedEndpoint, request: Request) -> Response:
@@ -98,7 +98,7 @@ class Simulator:
         assert self._windows is not None
         allowance: Allowance | None = None
         try:
-            self._check_token(request.headers.get("Authorization", ""), endpoint.scope)
+            self._check_token(request, endpoint.scope)
             allowance = self._windows.take(endpoint.path)
             if allowance.exceeded:
                 self.refused += 1
@@ -109,20 +109,20 @@ class Simulator:
         except OktaProblem as problem:
             return self._problem(problem, allowance)
 
-    def _check_token(self, authorization: str, scope: str) -> None:
-        scheme, _, token = authorization.partition(" ")
+    def _check_token(self, request: Request, scope: str) -> None:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme == "SSWS" and token == self.token:
             return
-        issued = self._tokens.scopes_of(token) if self._tokens is not None else None
-        scopes = self.scopes.get(token) if issued is None else issued
-        if scheme != "Bearer" or scopes is None:
+        url = f"{_host(request)}{request.url.path}"
+        issued = self._tokens.scopes_of(scheme, token, request, url) if self._tokens is not None else None
+        scopes = self.scopes.get(token) if issued is None and scheme == "Bearer" else issued
+        if scopes is None:
             raise problems.invalid_token()
         if scope not in scopes:
             raise problems.missing_scope(scope)
 
     def _answered(self, endpoint: SimulatedEndpoint, request: Request, allowance: Allowance) -> Response:
-        host = f"{request.url.scheme}://{request.headers.get('Host', 'localhost')}"
-        asked = Asked(self.tenant, host, request.url.path, dict(request.query_params), request.path_params)
+        asked = Asked(self.tenant, _host(request), request.url.path, dict(request.query_params), request.path_params)
         answer = endpoint.answer(asked)
         body = list(answer.items) if isinstance(answer, Page) else answer
         response = self._response(orjson.dumps(body), 200, allowance)
@@ -145,6 +145,10 @@ class Simulator:
         if allowance is not None:
             headers |= allowance.headers
         return Response(body, status, headers, media_type="application/json")
+
+
+def _host(request: Request) -> str:
+    return f"{request.url.scheme}://{request.headers.get('Host', 'localhost')}"
 
 
 def server_of(simulator: Simulator, changes_a_minute: float = 0) -> uvicorn.Server:

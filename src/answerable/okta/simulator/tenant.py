@@ -1,7 +1,7 @@
 """The state of a simulated tenant. Things are stored as Okta sends them, without `_links`, which depend on the host."""
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, TypeAlias
@@ -42,7 +42,7 @@ class Items:
         return self._by_id.pop(key)
 
     def after(self, cursor: str) -> Iterator[Item]:
-        """Those whose id is greater. The one that the cursor names may be gone."""
+        """Objects whose id is greater than the cursor. The object that the cursor names may be gone."""
         for index in range(bisect_right(self._ids, cursor), len(self._ids)):
             yield self._by_id[self._ids[index]]
 
@@ -86,7 +86,7 @@ class Tenant:
         return f"{prefix}{digits}{tail}5d7"
 
     def user_by(self, key: str) -> Item | None:
-        """By id or login."""
+        """The user of this id or login."""
         found = self.users.get(key)
         return found or next((user for user in self.users if user["profile"]["login"].lower() == key.lower()), None)
 
@@ -179,3 +179,8 @@ def app_user(user: Mapping[str, Any], since: str, scope: str) -> Item:
 
 def stamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def named(items: Iterable[Item], name: str) -> Item:
+    """The group or application of that name."""
+    return next(item for item in items if item.get("label", item.get("profile", {}).get("name")) == name)

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 import orjson
 
+from answerable.apis.server_time import server_time
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, RefusedError, SourceError, TransientError, UserError
 from answerable.core.retry import Schedule, retry
@@ -41,12 +41,12 @@ class Credential(Protocol):
     name: str
     """What errors call it, such as the environment variable that holds it. Never the secret."""
 
-    async def header(self, client: httpx.AsyncClient) -> str:
-        """The value of the header `Authorization`."""
+    async def headers(self, client: httpx.AsyncClient, path: str) -> Mapping[str, str]:
+        """The header `Authorization`, and whatever goes with it, for a GET request of a path."""
         ...
 
-    def renew(self) -> bool:
-        """Forgets a token that was refused. Returns whether another one may be had."""
+    def refused(self, response: httpx.Response) -> bool:
+        """Takes note of a reply 401. Returns whether the next attempt may pass."""
         ...
 
 
@@ -152,8 +152,8 @@ class OktaClient:
         self.requests += 1
         response: httpx.Response | None = None
         try:
-            headers = {"Authorization": await self._credential.header(self._http), "Accept": "application/json"}
-            response = await self._http.get(path, headers=headers)
+            headers = await self._credential.headers(self._http, path)
+            response = await self._http.get(path, headers={**headers, "Accept": "application/json"})
             return response
         except httpx.HTTPError:
             # not the exception's own text: it may hold an address with a secret
@@ -165,15 +165,9 @@ class OktaClient:
                 if response is None:
                     self._pace.lost(endpoint)
                 else:
-                    times = self._clock.monotonic(), self._server_now(response)
+                    times = self._clock.monotonic(), server_time(response.headers, self._clock)
                     self._pace.replied(endpoint, response.status_code, response.headers, *times)
                 self._turn.notify_all()
-
-    def _server_now(self, response: httpx.Response) -> float:
-        try:
-            return parsedate_to_datetime(response.headers["Date"]).timestamp()
-        except (KeyError, ValueError):
-            return self._clock.now().timestamp()
 
     def _problem(self, response: httpx.Response, scope: str) -> AnswerableError | None:
         """What is wrong with a reply, or None. A `TransientError` may be gone with the next attempt."""
@@ -184,7 +178,7 @@ class OktaClient:
             raise FeatureMissingError
         if status == 404:
             raise GoneError
-        if status == 401 and self._credential.renew():
+        if status == 401 and self._credential.refused(response):
             return TransientError("The access token has expired.", code="okta_token_invalid")
         if status == 401:
             return SourceError(

@@ -36,7 +36,7 @@ class Since:
     time: str | None
     """As Okta writes times."""
     known: frozenset[str] = frozenset()
-    """Ids of groups and applications."""
+    """Ids of groups and applications, and of users whose factors are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,13 @@ def _all(rows: Iterable[Iterable[Row]]) -> list[Row]:
     return [row for each in rows for row in each]
 
 
-def _read_users(items: Sequence[Any], _key: str, _since: Since) -> Content:
-    with_factors = [SyncJob("factors", item["id"]) for item in items if item["status"] not in _NO_FACTORS]
+def may_have_factors(status: str) -> bool:
+    return status not in _NO_FACTORS
+
+
+def _read_users(items: Sequence[Any], _key: str, since: Since) -> Content:
+    new = (item for item in items if item["id"] not in since.known)
+    with_factors = [SyncJob("factors", item["id"]) for item in new if may_have_factors(item["status"])]
     return Content({tables.USERS: _all(map(tables.user_rows, items))}, with_factors)
 
 
@@ -245,7 +250,7 @@ def follow_ups(event: Mapping[str, Any]) -> list[SyncJob]:
     """Lists that an event of the log has made out of date."""
     kind = event["eventType"]
     user, group, app = (tables.target_of(event, each) for each in ("User", "UserGroup", "AppInstance"))
-    if kind.startswith("user.mfa.factor.") and user:
+    if kind.startswith(("user.mfa.factor.", "device.enrollment.")) and user:
         return [SyncJob("factors", user)]
     if kind.startswith(("user.account.privilege.", "group.privilege.")):
         return [SyncJob("admins"), *([SyncJob("group_roles", group)] if group else [])]

@@ -28,8 +28,15 @@ class SyncedTable:
 
     @property
     def upsert(self) -> str:
+        """Writes a row. One that is there already is left alone unless it differs."""
         marks = ", ".join("?" for _ in self.columns)
-        return f'INSERT OR REPLACE INTO "{self.name}" VALUES ({marks})'  # noqa: S608 - names of this file
+        rest = [f'"{name}"' for name in self.columns if name not in self.key]
+        put = f'INSERT INTO "{self.name}" VALUES ({marks}) ON CONFLICT DO '  # noqa: S608 - names of this file
+        if not rest:
+            return f"{put}NOTHING"
+        new = [f"excluded.{name}" for name in rest]
+        changes = ", ".join(f"{old} = {value}" for old, value in zip(rest, new, strict=True))
+        return f"{put}UPDATE SET {changes} WHERE ({', '.join(rest)}) IS NOT ({', '.join(new)})"
 
     def key_of(self, row: Row) -> Row:
         names = list(self.columns)

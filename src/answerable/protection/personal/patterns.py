@@ -23,7 +23,8 @@ _PHONE = re.compile(
     r"(?:\s?(?:x|ext\.?)\s?\d{1,6}+)?(?!\w|[.,/-]\d|%)"
 )
 _DATE = re.compile(
-    r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d{2})|(?:19|20)\d\d ?[-/] ?(?:19|20)\d\d)"
+    r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|(?:19|20)\d\d \d{1,2} \d{1,2}"
+    r"|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d{2})|(?:19|20)\d\d ?[-/] ?(?:19|20)\d\d)"
     r"(?![\w./-]?\d)"
 )
 _PHONE_WORDS = re.compile(
@@ -110,7 +111,9 @@ def _is_phone(match: re.Match[str], text: str) -> bool:
         return has_word and len(digits) >= 8
     if "." in found and len(groups) == 2 and not has_word:
         return False  # a decimal number
-    return has_word or (len(groups) >= 3 and len(digits) >= 8) or bool(re.fullmatch(r"0\d{2,4}[ /-]\d{5,9}", found))
+    # A row of pairs (12 12 12 12) is a list of numbers, unless it begins like a number to dial.
+    is_grouped = len(groups) >= 3 and len(digits) >= 8 and (digits[0] == "0" or max(map(len, groups)) > 2)
+    return has_word or is_grouped or bool(re.fullmatch(r"0\d{2,4}[ /-]\d{5,9}", found))
 
 
 _KINDS: tuple[tuple[Kind, re.Pattern[str], Callable[[re.Match[str], str], bool]], ...] = (

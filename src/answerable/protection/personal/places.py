@@ -1,9 +1,9 @@
 """Where personal data may leave, and whose roles may see it."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
+from answerable.core.records import dataclass
 from answerable.protection.personal.spans import KINDS, Kind
 
 Place: TypeAlias = Literal["answers", "events", "prompts", "logs", "exports"]
@@ -25,7 +25,7 @@ NOTHING_HIDDEN = PersonalPolicy()
 
 
 def parsed_policy(places: str, kinds: str, roles: str) -> PersonalPolicy:
-    """From settings. Raises `ValueError` with a sentence if a word is unknown."""
+    """Reads the policy from settings. Raises `ValueError` with a sentence if a word is unknown."""
     chosen_places = _words(places, get_args(Place), "place where personal data leaves")
     chosen_kinds = _words(kinds, KINDS, "kind of personal data")
     return PersonalPolicy(

@@ -3,10 +3,9 @@ depend on its text alone: however it is split into chunks, the same text comes o
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
-from answerable.protection.personal.detect import found
+from answerable.core.records import dataclass
 from answerable.protection.personal.spans import KINDS, Kind
 
 CONTEXT = 96
@@ -64,6 +63,8 @@ class StreamRedaction:
         return self._part(len(self._held)) if self._held else ""
 
     def _part(self, end: int) -> str:
+        from answerable.protection.personal.detect import found  # its patterns and names, for those who redact
+
         part, self._held = self._held[:end], self._held[end:]
         whole, before = self._context + part, len(self._context)
         self._context = whole[-CONTEXT:]
@@ -78,7 +79,8 @@ class StreamRedaction:
 
 
 def _cut(text: str) -> int | None:
-    match = _CUT.search(text)
+    """Where the next part of the stream ends, or None if more text must come first. Never 0: each part has text."""
+    match = _CUT.search(text, 1)
     if match is not None and match.end() + 24 <= len(text) and match.start() <= LONGEST_PART:
         return match.start()
     return LONGEST_PART if len(text) >= LONGEST_PART + 64 else None

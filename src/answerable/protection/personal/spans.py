@@ -1,8 +1,9 @@
 """Where personal data stands in a text."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
+
+from answerable.core.records import dataclass
 
 Kind: TypeAlias = Literal["email", "iban", "card", "ssn", "ip", "phone", "name"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -16,8 +17,8 @@ class Span:
 
 
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:
-    """In order of place. Of spans that overlap the first that was found stays, and grows over what the others cover:
-    nothing that any detector found is left out."""
+    """The spans in order of place. Of spans that overlap the first that was found stays, and grows over what the others
+    cover: nothing that any detector found is left out."""
     merged: list[Span] = []
     for span in spans:
         touching = [other for other in merged if other.start < span.end and span.start < other.end]

@@ -1,17 +1,14 @@
 """Requests counted in Redis, for several servers. A script decides, which Redis runs without interruption."""
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Any
 from uuid import uuid4
 
 from answerable.core.errors import OperatorError
 from answerable.core.ids import TenantId
 from answerable.protection.rates.base import RateVerdict, verdict
 from answerable.protection.rates.rules import WindowLimit
+from answerable.store.redis_client import redis_client
 
-SECONDS = 1.0
-"""For one answer of Redis. Requests wait for it, so a Redis that hangs must not hold them up."""
 _TAKE = """
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -36,23 +33,7 @@ return result
 
 class RedisCounts:
     def __init__(self, url: str) -> None:
-        try:
-            redis = import_module("redis.asyncio")  # an extra: installations without it need not know its types
-        except ImportError as error:
-            raise OperatorError(
-                "Rate limits in Redis need the package redis.",
-                code="redis_missing",
-                hint="Install it with `pip install 'answerable[redis]'`, or leave the setting `redis` empty.",
-            ) from error
-        try:
-            self._redis: Any = redis.Redis.from_url(url, socket_timeout=SECONDS, socket_connect_timeout=SECONDS)
-        except ValueError as error:
-            raise OperatorError(
-                f"The setting 'redis' is no address of a Redis server: {error}.",
-                code="settings_invalid",
-                hint="It looks like redis://:password@host:6379/0.",
-            ) from None
-        self._error: type[Exception] = redis.RedisError
+        self._redis, self._error = redis_client(url, "Rate limits")
         self._take = self._redis.register_script(_TAKE)
 
     async def take(self, tenant: TenantId, limits: Sequence[WindowLimit]) -> RateVerdict:

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
+
+from answerable.core.records import dataclass
 
 Scope: TypeAlias = Literal["user", "key", "tenant", "address", "route"]
 """Who shares a limit. `address` is that of the client; `route` stands for everybody who uses the route."""

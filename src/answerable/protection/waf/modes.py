@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
+
+from answerable.core.records import dataclass
 
 Mode: TypeAlias = Literal["off", "monitor", "block"]
 _RULE = re.compile(r"(off|monitor|block)(?:\s+(/[^\s,]*))?", re.IGNORECASE)
@@ -17,7 +18,8 @@ class WafRule:
 
 
 def parsed_modes(text: str) -> tuple[WafRule, ...]:
-    """From `monitor, block /users, off /graphs`. Raises `ValueError` with a sentence if a part is wrong."""
+    """Reads modes such as `monitor, block /users, off /graphs`. Raises `ValueError` with a sentence if a part is
+    wrong."""
     return tuple(_rule(part.strip()) for part in text.split(",") if part.strip())
 
 

@@ -13,8 +13,10 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-MOST_VALUES = 2_000
-LONGEST_VALUE = 20_000
+MOST_VALUES = 500
+MOST_CHARACTERS = 8_000
+"""Of all values of a request together: looking takes time, and whoever sends much is not known yet."""
+LONGEST_VALUE = 4_000
 """Characters of one value that are looked at."""
 _ROUNDS = 3
 _PLAIN = _set(

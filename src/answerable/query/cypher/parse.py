@@ -19,6 +19,15 @@ def parsed(text: str) -> tree.CypherQuery:
     return _QueryParser(tokenized(text)).query()
 
 
+def parsed_condition(text: str) -> tree.Expression:
+    """The tree of a condition by itself, such as that of an access rule."""
+    parser = _QueryParser(tokenized(text))
+    found = parser.expression()
+    if parser.token.kind != "end":
+        raise parser.unexpected("the end of the condition")
+    return found
+
+
 class _QueryParser(ExpressionParser):
     _patterns = 0
     _hops = 0

@@ -10,6 +10,9 @@ PATH_NODES, PATH_EDGES = "nodes", "relationships"
 """The columns that show a path: its nodes and its relationships, both in order."""
 
 
+NAME = "name"
+
+
 def expanded(item: tree.ReturnItem, kind: NameKind, schema: GraphSchema) -> Iterator[tree.ReturnItem]:
     if kind.name == "value":
         yield item
@@ -34,12 +37,14 @@ def expanded(item: tree.ReturnItem, kind: NameKind, schema: GraphSchema) -> Iter
 
 
 def node_list(nodes: tree.Expression, schema: GraphSchema) -> tree.Expression:
-    """Each node as its label and its key."""
+    """Each node as its label, its key, and its name where nodes have one."""
     node = tree.Variable("n")
     fields: list[tuple[str, tree.Expression]] = [("label", tree.FunctionCall("label", (node,)))]
     if keys := shown_keys(schema):
         texts = tuple(tree.FunctionCall("string", (tree.Property(node, key),)) for key in keys)
         fields.append(("key", texts[0] if len(texts) == 1 else tree.FunctionCall("coalesce", texts)))
+    if shows_names(schema):
+        fields.append((NAME, tree.Property(node, NAME)))
     return tree.FunctionCall("list_transform", (nodes, tree.Lambda("n", tree.Record(tuple(fields)))))
 
 
@@ -55,3 +60,11 @@ def shown_keys(schema: GraphSchema) -> list[str]:
     hidden = {column for _table, column, _rule in schema.hidden_properties()}
     keys = [key for table in schema.node_names if (key := schema.key(table)) is not None]
     return [key for key in dict.fromkeys(keys) if key not in hidden]
+
+
+def shows_names(schema: GraphSchema) -> bool:
+    """Whether nodes have names that are not their keys, and that no table hides."""
+    if any(column == NAME for _table, column, _rule in schema.hidden_properties()):
+        return False
+    named = [table for table in schema.node_names if any(each.name == NAME for each in schema.properties(table))]
+    return any(schema.key(table) != NAME for table in named)

@@ -50,6 +50,11 @@ def tokenized(text: str) -> list[CypherToken]:
     """The tokens of a query, with one of the kind `end` behind the last."""
     if len(text) > LONGEST_TEXT:
         raise invalid(f"The query has {len(text):,} characters; at most {LONGEST_TEXT:,} are read.")
+    return all_tokens(text, MOST_TOKENS)
+
+
+def all_tokens(text: str, most: int) -> list[CypherToken]:
+    """All tokens of a text, however long it is."""
     tokens: list[CypherToken] = []
     place = 0
     while place < len(text):
@@ -60,8 +65,8 @@ def tokenized(text: str) -> list[CypherToken]:
         if kind != "blank":
             tokens.append(CypherToken(kind, _meant(kind, found[0]), place))  # type: ignore[arg-type]
         place = found.end()
-        if len(tokens) > MOST_TOKENS:
-            raise invalid(f"The query has more than {MOST_TOKENS:,} words and signs.")
+        if len(tokens) > most:
+            raise invalid(f"The query has more than {most:,} words and signs.")
     return [*tokens, CypherToken("end", "", len(text))]
 
 

@@ -159,6 +159,16 @@ class PathLength:
 
 
 @dataclass(frozen=True, slots=True)
+class PathFilter:
+    """`(r, n | WHERE …)`: what holds for each relationship of a path and for each node between its ends. Only access
+    rules say it; the parser reads none."""
+
+    edge: str
+    node: str
+    where: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class EdgePattern:
     variable: str | None = None
     types: tuple[str, ...] = ()
@@ -166,6 +176,7 @@ class EdgePattern:
     properties: tuple[tuple[str, Expression], ...] = ()
     length: PathLength | None = None
     """None for exactly one relationship."""
+    along: PathFilter | None = None
 
 
 @dataclass(frozen=True, slots=True)

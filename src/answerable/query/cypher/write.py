@@ -79,6 +79,9 @@ def _edge(edge: tree.EdgePattern) -> str:
     if edge.length is not None:
         mode = f" {edge.length.mode} " if edge.length.mode else ""
         inner += f"*{mode}{edge.length.low}..{edge.length.high}"
+    if edge.along is not None:
+        along = edge.along
+        inner += f" ({name(along.edge)}, {name(along.node)} | WHERE {expression(along.where)})"
     left, right = {"right": ("-", "->"), "left": ("<-", "-"), "both": ("-", "-")}[edge.direction]
     return f"{left}[{inner}{_fields(edge.properties)}]{right}"
 
@@ -141,7 +144,7 @@ def _compound(node: tree.Expression) -> str:
 
 
 def _operand(node: tree.Expression) -> str:
-    """In brackets unless nothing can be read in two ways."""
+    """The operand in brackets, unless it can be read in only one way."""
     text = expression(node)
     simple = isinstance(
         node, tree.Variable | tree.Property | tree.ListOf | tree.FunctionCall | tree.Cast | tree.Quantified

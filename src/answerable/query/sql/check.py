@@ -7,7 +7,6 @@ a text that doubles itself) are left to the limits of the worker that runs it.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
@@ -16,6 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import RefusedError, UserError
+from answerable.core.records import dataclass
 from answerable.core.values import Language
 from answerable.query.checked import CheckedQuery
 from answerable.query.sql.allowed import JOINS, MAX_SIZE, NODES, SAMPLING, SIZED, TABLE_FUNCTIONS, TYPES
@@ -23,6 +23,7 @@ from answerable.query.sql.calls import WITHOUT_BRACKETS, check_calls, refused_fu
 from answerable.query.sql.dialects import DIALECTS
 from answerable.query.sql.fence import fenced
 from answerable.query.sql.function_classes import function_classes
+from answerable.query.sql.refusals import many_statements, not_allowed, not_select, too_deep
 from answerable.query.sql.resolve import Names, resolved
 from answerable.query.sql.writing import written
 
@@ -39,23 +40,6 @@ _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType
 _PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 _WIDE_FIELD = re.compile(r"\d{4}|\*")
 """In a format: a field of a thousand characters or more, or of a width that an argument gives."""
-_WRITING = {
-    "ALTER",
-    "ANALYZE",
-    "ATTACH",
-    "CALL",
-    "COPY",
-    "CREATE",
-    "DELETE",
-    "DROP",
-    "GRANT",
-    "INSERT",
-    "MERGE",
-    "REPLACE",
-    "TRUNCATE",
-    "UPDATE",
-    "VACUUM",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +81,7 @@ def checked(sql: str, catalog: Catalog, *, dialect: Language | None = None, max_
             check_text(text, again, name, catalog.functions)
             names = _inspected(again, catalog, name)
     except RecursionError as error:
-        raise _too_deep() from error
+        raise too_deep() from error
     except SqlglotError as error:
         raise RefusedError(
             "This statement cannot be written for the database safely.", code="sql_not_allowed"
@@ -134,10 +118,10 @@ def _parsed(sql: str, dialect: Language) -> exp.Query:
     except ParseError as error:
         raise _unparsable(error) from error
     if len(trees) != 1:
-        raise _many_statements()
-    tree = _as_query(_methods_as_calls(trees[0]))
+        raise many_statements()
+    tree = _as_query(_columns_of_rows(_methods_as_calls(_plain_texts(trees[0]))))
     if not isinstance(tree, exp.Query):
-        raise _not_select(type(tree).__name__.upper())
+        raise not_select(type(tree).__name__.upper())
     return tree
 
 
@@ -148,6 +132,23 @@ def _as_query(tree: exp.Expr) -> exp.Expr:
         return exp.Select(expressions=[exp.Star()], from_=exp.From(this=tree))
     if isinstance(tree, exp.Describe | exp.Summarize | exp.Pivot):
         return exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=tree)))
+    return tree
+
+
+def _plain_texts(tree: exp.Expr) -> exp.Expr:
+    """`$$it's$$` and `E'it\\'s'` as `'it''s'`."""
+    for text in list(tree.find_all(exp.RawString, exp.ByteString)):
+        text.replace(exp.Literal.string(text.name))
+    return tree
+
+
+def _columns_of_rows(tree: exp.Expr) -> exp.Expr:
+    """`(o).total` as `o.total`, which can only be a column: PostgreSQL takes the first for a call of the function
+    `total` if the row has no such column."""
+    for dot in list(tree.find_all(exp.Dot)):
+        row = dot.this.this if isinstance(dot.this, exp.Paren) else None
+        if isinstance(row, exp.Column) and not row.table and isinstance(dot.expression, exp.Identifier):
+            dot.replace(exp.Column(this=dot.expression.copy(), table=row.this.copy()))
     return tree
 
 
@@ -179,7 +180,7 @@ def parsed_expression(sql: str, dialect: Language) -> exp.Expr:
         raise _unparsable(error) from error
     tree = trees[0] if len(trees) == 1 else None
     if tree is None:
-        raise _many_statements()
+        raise many_statements()
     return tree
 
 
@@ -208,12 +209,12 @@ def _check_statement(tokens: list[Token], dialect: Language) -> None:
     while body and body[-1] is TokenType.SEMICOLON:
         body.pop()
     if TokenType.SEMICOLON in body:
-        raise _many_statements()
+        raise many_statements()
     if not body:
         raise UserError("The SQL is empty.", code="sql_empty", hint="Write a SELECT statement.")
     describes = body[0] in _DESCRIBING and DIALECTS[dialect].describes_tables
     if body[0] not in _STARTS and not describes:
-        raise _not_select(tokens[0].text.upper())
+        raise not_select(tokens[0].text.upper())
 
 
 def _check_depth(tokens: list[Token]) -> None:
@@ -227,7 +228,7 @@ def _check_depth(tokens: list[Token]) -> None:
             # Closing brackets that nothing opened must not make room for deeper nesting.
             depth = max(0, depth - 1)
         if depth > MAX_DEPTH or run > MAX_DEPTH:
-            raise _too_deep()
+            raise too_deep()
 
 
 def _unparsable(error: ParseError) -> UserError:
@@ -283,13 +284,13 @@ def _check_node(node: exp.Expr, dialect: Language) -> None:
         _check_function(node, dialect)
         return
     if isinstance(node, exp.DML | exp.DDL | exp.Into):
-        raise _not_select(type(node).__name__.upper())
+        raise not_select(type(node).__name__.upper())
     allowed = NODES.get(kind)
     if allowed is None:
-        raise _not_allowed(node)
+        raise not_allowed(node)
     for name, value in node.args.items():
         if value and name not in allowed:
-            raise _not_allowed(node, name)
+            raise not_allowed(node, name)
     _check_content(node, dialect)
 
 
@@ -336,6 +337,8 @@ def _check_content(node: exp.Expr, dialect: Language) -> None:
             allowed = node.name.isalnum()
         case exp.Join():
             allowed = {node.side, node.kind, node.method} <= JOINS
+        case exp.LimitOptions():
+            allowed = _is_faithful_limit(node)
         case exp.TableSample():
             allowed = _is_plain_sample(node)
         case exp.Dot():
@@ -351,7 +354,7 @@ def _check_content(node: exp.Expr, dialect: Language) -> None:
             _check_words(node)
             return
     if not allowed:
-        raise _not_allowed(node)
+        raise not_allowed(node)
 
 
 def _check_reference(node: exp.Expr, dialect: Language) -> None:
@@ -365,6 +368,14 @@ def _check_reference(node: exp.Expr, dialect: Language) -> None:
                 raise refused_function(node.name)
         case _:
             _check_table_function(node.this, dialect)
+
+
+def _is_faithful_limit(options: exp.LimitOptions) -> bool:
+    """A share stands in LIMIT and ties in FETCH; sqlglot drops them silently where they stand otherwise."""
+    limit, share = options.parent, bool(options.args.get("percent"))
+    if isinstance(limit, exp.Fetch):
+        return not share
+    return share and not options.args.get("with_ties") and limit is not None and limit.expression.is_number
 
 
 def _is_plain_sample(node: exp.TableSample) -> bool:
@@ -404,7 +415,7 @@ def _check_words(node: exp.Expr) -> None:
     """Arguments that are bare text reach the new text as they are: they must be plain words."""
     for value in node.args.values():
         if isinstance(value, str) and not all(letter.isalpha() or letter in "_ " for letter in value):
-            raise _not_allowed(node)
+            raise not_allowed(node)
 
 
 def _is_number(digits: str) -> bool:
@@ -418,41 +429,22 @@ def _is_number(digits: str) -> bool:
 
 def _limited(tree: exp.Query, max_rows: int) -> exp.Query:
     limit = tree.args.get("limit")
-    size = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit and limit.expression
+    if any(options.args.get("percent") for options in (limit.find_all(exp.LimitOptions) if limit else ())):
+        return exp.select("*").from_(tree.subquery("share")).limit(max_rows)
+    if isinstance(limit, exp.Fetch):
+        size = limit.args.get("count") or exp.Literal.number(1)  # without a number it is one row
+    else:
+        size = limit and limit.expression
     if size is not None and not (isinstance(size, exp.Literal) and size.name.isdigit()):
         raise RefusedError("LIMIT needs a plain number.", code="sql_not_allowed")
-    rows = max_rows if size is None else min(int(size.name), max_rows)
-    tree.set("limit", exp.Limit(expression=exp.Literal.number(rows)))
+    rows = exp.Literal.number(max_rows if size is None else min(int(size.name), max_rows))
+    options = limit.args.get("limit_options") if isinstance(limit, exp.Fetch) else None
+    if limit is not None and options is not None and options.args.get("with_ties"):
+        # The last rows that are equal belong to the answer. There can be more than `max_rows`; the worker bounds them.
+        limit.set("count", rows)
+    else:
+        tree.set("limit", exp.Limit(expression=rows))
     return tree
-
-
-# Reasons.
-
-
-def _many_statements() -> RefusedError:
-    return RefusedError("Only one statement can run at a time.", code="sql_many_statements")
-
-
-def _not_select(word: str) -> RefusedError:
-    verb = "change data or the database" if word in _WRITING else "run anything but queries"
-    return RefusedError(
-        f"{word[:40]} is not allowed: Answerable does not {verb}.",
-        code="sql_not_select",
-        hint="Write a SELECT statement.",
-    )
-
-
-def _too_deep() -> RefusedError:
-    return RefusedError("The SQL is nested too deeply.", code="sql_too_deep", hint="Split it into smaller queries.")
-
-
-def _not_allowed(node: exp.Expr, argument: str | None = None) -> RefusedError:
-    what = type(node).__name__ if argument is None else f"{argument.rstrip('_')} of {type(node).__name__}"
-    return RefusedError(
-        f"This part of SQL is not allowed: {what}.",
-        code="sql_not_allowed",
-        hint="Write a plain SELECT over the tables of the source.",
-    )
 
 
 __all__ = ["CheckedSql", "check_nodes", "check_text", "checked", "parsed", "parsed_expression"]

@@ -6,13 +6,13 @@ does not mention is as the standard has it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from sqlglot import exp
 from sqlglot.generator import Generator
 
+from answerable.core.records import dataclass
 from answerable.core.values import Language, Scalar
 from answerable.query.plan import Part, Unit
 from answerable.query.sql import forms, generators
@@ -39,6 +39,9 @@ class SqlDialect:
     """Whether a name in double quotes that nothing has is taken for text."""
     dot_reads_fields: bool = False
     """Whether `address.city` can be the field of a nested value."""
+    row_numbers: frozenset[str] = frozenset()
+    """Names of a column that every table has beside its own: the number of a row. Not those of SQLite, which gives
+    NULL without a word where a view or a selection stands in place of the table."""
 
     # Columns and values.
     columns_are_typed: bool = True
@@ -108,7 +111,7 @@ class SqlDialect:
         return self.quotient(left, or_null_if_zero(right))
 
     def quotient(self, left: exp.Expr, right: exp.Expr) -> exp.Expr:
-        """As the dialect divides, which may cut off to whole numbers."""
+        """The quotient as the dialect divides, which may cut off to whole numbers."""
         return divided_by(left, right, cuts_off=self.casts_dividend != "never")
 
 
@@ -116,6 +119,7 @@ _DUCKDB = SqlDialect(
     name="duckdb",
     generator=generators.DuckDb,
     dot_reads_fields=True,
+    row_numbers=frozenset({"rowid"}),
     describes_tables=True,
     counts_distinct_approximately=True,
     casts_dividend="never",

@@ -4,9 +4,10 @@ One text file for each engine holds every name of the engine's own catalog. `tes
 compares the files with the installed engines and fails on a name that has no class.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from answerable.core.records import dataclass
 
 DIGEST_FUNCTION = "answerable_digest"
 """What a worker adds to an engine that cannot compute a digest itself. Access rules use it; written SQL may not."""

@@ -67,8 +67,13 @@ _TRANSFORMS: dict[type[exp.Expr], Callable[..., str]] = {
 }
 
 
+def _top_k(generator: Generator, expression: exp.ApproxTopK) -> str:
+    """sqlglot writes it for no DuckDB, because the result is another one than that of other databases."""
+    return generator.func("APPROX_TOP_K", expression.this, expression.expression)
+
+
 class DuckDb(_WithTypedLiterals, DuckDBGenerator):
-    TRANSFORMS = {**DuckDBGenerator.TRANSFORMS, **_TRANSFORMS}  # noqa: RUF012
+    TRANSFORMS = {**DuckDBGenerator.TRANSFORMS, **_TRANSFORMS, exp.ApproxTopK: _top_k}  # noqa: RUF012
 
 
 def _to_hex(generator: Generator, expression: exp.LowerHex) -> str:

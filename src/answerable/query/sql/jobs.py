@@ -1,10 +1,10 @@
 """The check of SQL as a job that any process can compute: a parser takes its time, and others wait meanwhile."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from answerable.core.catalog import Catalog
+from answerable.core.records import dataclass
 from answerable.query.plan import QueryPlan
 
 if TYPE_CHECKING:

@@ -5,12 +5,13 @@ nothing else; columns in the tables of their own SELECT, then in its result colu
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from sqlglot import exp
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import RefusedError, UserError, not_visible
+from answerable.core.records import dataclass
 from answerable.core.values import Language
 from answerable.query.sql.dialects import DIALECTS
 from answerable.query.sql.multiplication import refuse_multiplication
@@ -256,7 +257,7 @@ class _Resolver:
                 raise not_visible(what, hidden.rule, self.catalog.contact)
 
     def _renamed(self, relation: VisibleRelation, alias: exp.Expr | None) -> VisibleRelation:
-        """With the column names of `AS t(a, b)`."""
+        """The columns under the names of `AS t(a, b)`."""
         if alias is None or not alias.args.get("columns"):
             return relation
         names = alias.args["columns"]
@@ -371,6 +372,8 @@ class _Resolver:
                 self._mark(source, [key])
             if holders or (not column.table and key in scope.aliases):
                 return
+            if self._is_row_number(key, sources):
+                return
             if column.table and sources and not any(source.is_open for source in sources):
                 self._refuse_hidden_column(column, sources)
                 raise unknown_column(column, column_names(sources), self.dialect)
@@ -387,9 +390,15 @@ class _Resolver:
         visible = [source for scope in outwards(level) for source in scope.sources.values()]
         raise unknown_column(column, column_names(visible), self.dialect)
 
+    def _is_row_number(self, key: str, sources: Sequence[VisibleRelation]) -> bool:
+        """Known only where nothing is hidden: it tells how many rows come before one."""
+        if key not in DIALECTS[self.dialect].row_numbers or self.catalog.hidden or self.catalog.secrets:
+            return False
+        return any(source.table is not None for source in sources)
+
     def _became_text(self, column: exp.Column) -> bool:
-        """In SQLite a name in double quotes that nothing has is text. Only where it is compared: elsewhere a misspelt
-        column would become a constant without a word."""
+        """Whether a name became text: in SQLite, a name in double quotes that nothing has is text. True only where it
+        is compared: elsewhere a misspelt column would become a constant without a word."""
         compared = isinstance(column.parent, exp.Predicate | exp.Binary) and not isinstance(
             column.parent, exp.Connector
         )

@@ -92,7 +92,7 @@ def fetched(name: str, columns: Sequence[str], where: Sequence[Filter], origin: 
 
 
 def _pushed(plan: QueryPlan, name: str, merged: Merged) -> list[Filter]:
-    """Those of the outermost plan that speak of this table alone, where it is used once and not as an outer join:
+    """Conditions of the outermost plan that speak of this table alone, where it is used once and not as an outer join:
     there, a row that is missing is not the same as a row that is filtered."""
     if Counter(_tables(plan.model_dump(mode="json")))[name] != 1:
         return []
@@ -117,7 +117,7 @@ def _speaks_only_of(condition: Filter, alias: str, not_pushed: frozenset[str]) -
 
 
 def _about(condition: Filter, table: str) -> Filter:
-    """The same condition on a table of another name."""
+    """The condition, on a table of another name."""
 
     def renamed(value: Json) -> Json:
         if isinstance(value, dict):

@@ -60,7 +60,8 @@ def ambiguous(name: str, written: Sequence[str]) -> UserError:
 
 
 def _readable(sql: str, merged: Merged) -> exp.Query:
-    """In the dialect of any source, or in that of the engine that combines: nobody knows yet whose it is."""
+    """Parses a statement in the dialect of any source, or in that of the engine that combines: nobody knows yet whose
+    it is."""
     for dialect in dict.fromkeys(origin.dialect for origin in merged.origins.values()):
         try:
             return parsed(sql, dialect)

@@ -1,11 +1,11 @@
 """Small pieces of SQL syntax trees, from which the forms of every dialect are built."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 from sqlglot import exp
 
+from answerable.core.records import dataclass
 from answerable.core.values import ColumnType
 
 Duration = Literal["second", "minute", "hour", "day"]

@@ -1,11 +1,11 @@
 """A plan becomes SQL, by way of a syntax tree; the same plan always becomes the same text."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from answerable.core.catalog import Catalog
+from answerable.core.records import dataclass
 from answerable.core.values import Language
 from answerable.query.checked import CheckedQuery
 from answerable.query.grouping import completed_keys
@@ -204,8 +204,8 @@ class _Statement(ExpressionCompiler):
 
 
 class _StagedStatement(_Statement):
-    """For a database without median and standard deviation: rows first get their rank, or their distance from the
-    mean, within their group; then the groups are formed from these rows."""
+    """A statement for a database without median and standard deviation: rows first get their rank, or their distance
+    from the mean, within their group; then the groups are formed from these rows."""
 
     def __init__(self, plan: QueryPlan, catalog: Catalog, dialect: SqlDialect) -> None:
         super().__init__(plan, catalog, dialect)

@@ -1,9 +1,10 @@
 """What a SELECT can name: relations with their columns, in levels from the inner query outwards."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from answerable.core.catalog import Table
+from answerable.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ _MULTIPLYING = (exp.Explode, exp.UDTF)
 
 
 def written_quantities(sql: str, dialect: Language) -> dict[str, Quantity]:
-    """By the names that the statement gives its columns; one of which nothing is known is left out."""
+    """The quantities of the columns, by the names that the statement gives them. A column of unknown quantity is left
+    out."""
     tree = parsed(sql, dialect)
     if not isinstance(tree, exp.Select) or not _each_row_counts_once(tree):
         return {}

@@ -1,11 +1,11 @@
 """The input of composing (the options for each clause, in a `Composition`) and its output (a `Candidate`)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from math import log
 from typing import NamedTuple, TypeAlias
 
+from answerable.core.records import dataclass
 from answerable.reader.candidates.shape import Shape, ShapeScores
 from answerable.reader.linking.scene import Scene
 from answerable.reader.linking.schema import Schema

@@ -1,9 +1,10 @@
 """Roles: how likely each column, value and number takes which part in the query, by small boosted trees."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeVar
 
+from answerable.core.records import dataclass
 from answerable.reader.candidates.role_feature_names import (
     COLUMN_FEATURE_NAMES,
     FUNCTION_FEATURE_NAMES,

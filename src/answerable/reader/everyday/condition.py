@@ -1,7 +1,6 @@
 """One way to take a phrase of the question as a condition."""
 
-from dataclasses import dataclass
-
+from answerable.core.records import dataclass
 from answerable.query.plan import Filter
 from answerable.reader.everyday.word_options import Element
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from itertools import product
-from math import log
 
 from answerable.query.plan import Between, Compare, Constant, Filter, InList, InQuery, IsNull, TextMatch
 from answerable.reader.everyday.calendar_columns import calendar_columns, stored_part
+from answerable.reader.everyday.comparisons import comparisons
 from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.number_tests import number_options
 from answerable.reader.everyday.reach import EACH_JOIN, UNSAID_NUMBER, is_number, join_weight, reach
@@ -15,6 +15,7 @@ from answerable.reader.grammar.periods import DateBounds, date_column, in_period
 from answerable.reader.linking.schema import ColumnView, Schema
 from answerable.reader.plans.draft_to_plan import all_of, build_plan, column_ref
 from answerable.reader.plans.joins import NoPath, distance, join_tree
+from answerable.reader.time.date_phrases import DateSpan
 
 _MOST_OPTIONS = 3
 _LIKELY_VALUE = 0.3
@@ -25,6 +26,8 @@ _AGES = {word: (tens, tens + 9) for tens, word in zip(range(10, 100, 10), _DECAD
     **dict.fromkeys(("teenagers", "teenager", "teenage"), (13, 19)),
     **dict.fromkeys(("seniors", "pensioners", "retirees", "elderly"), (65, 200)),
 }
+_TENS = {f"{tens}s": (tens, tens + 9) for tens in range(10, 100, 10)}
+_NONE = frozenset({"none", "no", "nothing", "n/a", "-", "nil"})
 _MOST_CONDITION_SETS = 12
 
 
@@ -34,7 +37,7 @@ def condition_sets(request: EverydayRequest, table: int) -> Iterator[ConditionCh
         *([number_options(request, table, test) for test in request.numbers]),
         *_like_value_options(request, table),
         *_negation_options(request, table),
-        *_column_comparisons(request, table),
+        *comparisons(request, table),
         *_presences(request, table),
         *_age_options(request, table),
     ]
@@ -69,7 +72,10 @@ def _value_options(request: EverydayRequest, table: int) -> Iterator[list[Condit
     """Values of one column belong together: dream or torgersen."""
     question, schema = request.question, request.question.schema
     by_column: dict[tuple[int, bool], list[str]] = {}
+    row = request.compared_row(table)
     for value in question.values:
+        if row is not None and value.start == row.start:
+            continue
         negated = value.start in request.negated_values
         near = sorted(
             (rival for rival in question.rivals(value) if reach(schema, table, rival.column) is not None),
@@ -111,7 +117,8 @@ def _like_value_options(request: EverydayRequest, table: int) -> Iterator[list[C
     schema = request.question.schema
     together = _values_together(request, table)
     if together is not None:
-        yield [together]
+        # "Rainfall" comes near to "rain" and "drizzle", and may still mean how much it rained.
+        yield [together, ConditionChoice()]
     for place, options in request.options.by_place.items():
         found = [
             ConditionChoice(
@@ -165,7 +172,7 @@ def _values_together(request: EverydayRequest, table: int) -> ConditionChoice | 
 def _negation_options(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
     """Rows without partners, without a value, or with another one."""
     question, schema = request.question, request.question.schema
-    if not question.cues("NEG") or request.negated_values:
+    if not question.cues("NEG", "NULL") or request.negated_values:
         return
     found: list[tuple[float, ConditionChoice]] = []
     heads = request.negated or tuple(request.content)
@@ -198,6 +205,9 @@ def _is_none_of(schema: Schema, view: ColumnView) -> Filter | None:
     left = column_ref(schema, view.id)
     if is_number(view) and view.source.minimum == 0:
         return Compare(left=left, op="=", right=Constant(value=0))
+    none = next((text for text in view.source.examples if text.strip().lower() in _NONE), None)
+    if none is not None and not view.numeric:
+        return Compare(left=left, op="=", right=Constant(value=_as_stored(view, none)))
     return IsNull(left=left) if view.source.null_count else None
 
 
@@ -235,7 +245,21 @@ def _time_options(request: EverydayRequest, table: int) -> list[ConditionChoice]
             filters = tuple(in_periods(schema, dated.column, [DateBounds(span.start, span.end) for span in spans]))
         uses = frozenset() if dated is None else frozenset({Element("column", dated.column), Element("table", owner)})
         found.append(ConditionChoice(where=filters, uses=uses, weight=-EACH_JOIN * far, multiplies=owner != table))
-    return found[:_MOST_OPTIONS] or _calendar_options(request, table)
+    in_years = _years_apart(request, table) if against else []
+    return in_years or found[:_MOST_OPTIONS] or _calendar_options(request, table)
+
+
+def _years_apart(request: EverydayRequest, table: int) -> list[ConditionChoice]:
+    """More in 2023 than in 2022, where a column holds the year."""
+    schema, spans = request.question.schema, request.question.spans("range", "comparison")
+    years = sorted({span.start.year for span in spans if span.start is not None})
+    columns = calendar_columns(schema, table, "year")
+    whole = all(span.start is not None and (span.start.month, span.start.day) == (1, 1) for span in spans)
+    if not columns or date_column(request.question, table) is not None or not whole:
+        return []
+    left = column_ref(schema, columns[0].id)
+    where = (InList(left=left, values=tuple(map(_constant, years))),)
+    return [ConditionChoice(where=where, uses=frozenset({Element("column", columns[0].id)}))]
 
 
 def _calendar_options(request: EverydayRequest, table: int) -> list[ConditionChoice]:
@@ -248,7 +272,7 @@ def _calendar_options(request: EverydayRequest, table: int) -> list[ConditionCho
             end is None or (end.month, end.day) == (1, 1) for end in (span.start, span.end)
         )
         part = "year" if years else span.part or ""
-        options = []
+        options = _months_of_years(request, table, span)
         for view in calendar_columns(schema, table, part):
             said = request.options.best(Element("column", view.id), request.content)
             uses = frozenset({Element("column", view.id)})
@@ -274,38 +298,21 @@ def _calendar_options(request: EverydayRequest, table: int) -> list[ConditionCho
     ]
 
 
+def _months_of_years(request: EverydayRequest, table: int, span: DateSpan) -> list[ConditionChoice]:
+    """March 2005, where one column has the year and another the month."""
+    schema = request.question.schema
+    years, months = (calendar_columns(schema, table, part) for part in ("year", "month"))
+    if span.unit != "month" or span.start is None or not years or not months:
+        return []
+    year = Compare(left=column_ref(schema, years[0].id), op="=", right=Constant(value=span.start.year))
+    stored = stored_part(months[0], [span.start.month])
+    month = InList(left=column_ref(schema, months[0].id), values=tuple(map(_constant, stored)))
+    uses = frozenset(Element("column", view.id) for view in (years[0], months[0]))
+    return [ConditionChoice(where=(year, month), uses=uses)] if stored else []
+
+
 def _constant(value: str | int) -> Constant:
     return Constant(value=value)
-
-
-def _column_comparisons(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
-    """Invested more than budgeted: one column against another."""
-    question, schema = request.question, request.question.schema
-    cue = question.cue("GT", "LT")
-    if cue is None or request.numbers or question.dates or len(question.values) > 1 or "than" not in question.words:
-        return
-    middle = question.words.index("than")
-    before = [place for place in request.content if place < middle]
-    after = [place for place in request.content if place > middle]
-    found = []
-    numbers = [view for view in schema.columns if is_number(view) and reach(schema, table, view.id) is not None]
-    for left in numbers:
-        for right in numbers:
-            said = request.options.best(Element("column", left.id), before) * request.options.best(
-                Element("column", right.id), after
-            )
-            if left.id != right.id and said > 0.0:
-                condition = Compare(
-                    left=column_ref(schema, left.id),
-                    op=">" if cue.tag == "GT" else "<",
-                    right=column_ref(schema, right.id),
-                )
-                uses = frozenset({Element("column", left.id), Element("column", right.id)})
-                weight = join_weight(schema, table, left.id) + join_weight(schema, table, right.id)
-                found.append((log(said) + weight, ConditionChoice(where=(condition,), uses=uses, weight=weight)))
-    found.sort(key=lambda pair: -pair[0])
-    if found:
-        yield [option for _, option in found]
 
 
 def _age_options(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
@@ -313,7 +320,7 @@ def _age_options(request: EverydayRequest, table: int) -> Iterator[list[Conditio
     question, schema = request.question, request.question.schema
     ages = [view for view in schema.columns if view.numeric and "age" in view.words and view.table == table]
     for place, word in enumerate(question.words):
-        span = _AGES.get(word)
+        span = _AGES.get(word) or _TENS.get(word)
         # "The nineties" without "their" are years.
         if span is None or not ages or (word in _DECADES and question.words[place - 1 : place] != ["their"]):
             continue

@@ -6,14 +6,16 @@ from math import log
 
 from answerable.query.plan import Aggregate, Arithmetic, Constant, Expr, Filter, InList
 from answerable.reader.everyday.calendar_columns import calendar_part
+from answerable.reader.everyday.derived import Quantity, derived
+from answerable.reader.everyday.grids import is_grid, is_measured
 from answerable.reader.everyday.proposal import Proposal
+from answerable.reader.everyday.rates import rates
 from answerable.reader.everyday.reach import EACH_JOIN, UNSAID, headed, is_number, join_weight, reach
 from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.grammar.measure_expressions import restricted
 from answerable.reader.grammar.periods import time_conditions
 from answerable.reader.linking.column_kinds import adds_up, is_flag, is_level, is_whole
-from answerable.reader.linking.name_words import spelled_out
 from answerable.reader.linking.scales import names_something
 from answerable.reader.linking.schema import ColumnView
 from answerable.reader.plans.draft_to_plan import all_of, column_ref
@@ -21,13 +23,11 @@ from answerable.reader.plans.draft_to_plan import all_of, column_ref
 _COUNT_ROWS = Aggregate(function="count")
 _HUNDRED = Constant(value=100)
 _MOST_OPTIONS = 3
+_FEW_NUMBERS = 3
+_OF_A_GRID = -0.6
+_COUNTED_CELLS = -1.5
 _NAMED = 0.6
 _COMPARATIVES = frozenset({"better", "more", "higher", "bigger", "longer", "worse", "less"})
-_TAKINGS = frozenset(
-    {"revenue", "takings", "turnover", "sales", "income", "worth", "value", "made", "take", "took", "taken", "money"}
-)
-_QUANTITIES = frozenset({"quantity", "units", "pieces"})
-_PRICES = frozenset({"price", "cost"})
 _RANKING_BY_TIME = frozenset(
     {"latest", "newest", "oldest", "earliest", "first", "last", "recent", "recently", "youngest"}
 )
@@ -35,9 +35,14 @@ _RANKING_BY_TIME = frozenset(
 _FAR = 3.0
 
 
+def rows_counted(request: EverydayRequest, base: Proposal) -> float:
+    """What it costs to count rows: those of a grid are nothing that anybody counts."""
+    return _COUNTED_CELLS if is_grid(request.question.schema, base.table) else 0.0
+
+
 def counts(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     schema = request.question.schema
-    yield replace(base, select=(*base.select, _COUNT_ROWS))
+    yield replace(base, select=(*base.select, _COUNT_ROWS), weight=base.weight + rows_counted(request, base))
     for column in schema.tables[base.table].columns:
         view = schema.columns[column]
         # "How many rides": a table of days has their number in a column.
@@ -79,7 +84,8 @@ def _measures(
     for view in schema.columns:
         if not view.numeric or view.key or view.foreign or names_something(view) or is_flag(view):
             continue
-        if column_ref(schema, view.id) in base.group:
+        # A year is no quantity.
+        if calendar_part(view) is not None or column_ref(schema, view.id) in base.group:
             continue
         far = reach(schema, base.table, view.id)
         if far is None or far > _FAR:
@@ -106,43 +112,34 @@ def _is_condition(request: EverydayRequest, base: Proposal, place: int, element:
 
 def with_measure(request: EverydayRequest, base: Proposal, view: ColumnView, chance: float) -> Proposal:
     schema = request.question.schema
-    weight = base.weight + (0.0 if chance > 0.0 else UNSAID) + join_weight(schema, base.table, view.id)
+    unsaid = _OF_A_GRID if is_grid(schema, base.table) and is_measured(view) else UNSAID
+    weight = base.weight + (0.0 if chance > 0.0 else unsaid) + join_weight(schema, base.table, view.id)
     uses = base.uses | ({Element("column", view.id)} if chance > 0.0 else set())
     return replace(base, uses=uses, weight=weight)
 
 
-def _takings(request: EverydayRequest, base: Proposal) -> Iterator[tuple[Expr, Proposal]]:
-    """Revenue where the data has only quantities and unit prices: one times the other."""
-    schema = request.question.schema
-    asked = [place for place in request.content if request.question.words[place] in _TAKINGS]
-    own = [schema.columns[column] for column in schema.tables[base.table].columns]
-    amounts = [view for view in own if not _QUANTITIES.isdisjoint(spelled_out(view.words)) and view.numeric]
-    prices = [view for view in own if not _PRICES.isdisjoint(view.words) and view.numeric]
-    if not asked or len(amounts) != 1 or not prices or any(adds_up(view) for view in own if view not in amounts):
-        return
-    for price in sorted(prices, key=lambda view: "unit" not in view.words)[:2]:
-        left, right = column_ref(schema, amounts[0].id), column_ref(schema, price.id)
-        uses = base.uses | {Element("word", place) for place in asked}
-        yield Arithmetic(op="*", left=left, right=right), replace(base, uses=uses)
-
-
 def calculations(request: EverydayRequest, base: Proposal, function: str) -> Iterator[Proposal]:
     schema = request.question.schema
-    for expr, one in _takings(request, base):
-        figure = Aggregate.model_validate({"function": function, "of": expr})
-        yield replace(one, select=(*one.select, figure))
-    for view, chance in _measures(request, base):
+    for quantity in derived(request, base):
+        figure = Aggregate.model_validate({"function": function, "of": quantity.expr})
+        yield replace(base, select=(*base.select, figure), uses=base.uses | quantity.uses)
+    for view, chance in (*_measures(request, base), *_unsaid(request, base)):
         figure = Aggregate.model_validate({"function": function, "of": column_ref(schema, view.id)})
         one = with_measure(request, base, view, chance)
         penalty = 0.5 if function == "sum" and not adds_up(view) else 0.0
         yield replace(one, select=(*one.select, figure), weight=one.weight - penalty)
 
 
+def _taken_together(quantity: Quantity) -> Aggregate:
+    return Aggregate(function="sum" if quantity.added else "avg", of=quantity.expr)
+
+
 def totals(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     """Takings in North, units in stock: an amount that is asked for by itself is added up."""
     subject = [] if request.subject is None else [request.subject]
-    for expr, one in _takings(request, base):
-        yield replace(one, select=(Aggregate(function="sum", of=expr),))
+    for quantity in derived(request, base):
+        if any(Element("word", place) in quantity.uses for place in subject):
+            yield replace(base, select=(_taken_together(quantity),), uses=base.uses | quantity.uses)
     for view, chance in _measures(request, base, subject):
         if chance > 0.0 and adds_up(view):
             figure = Aggregate(function="sum", of=column_ref(request.question.schema, view.id))
@@ -152,11 +149,12 @@ def totals(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
 def figures_of_groups(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     """Sales by country, players per school: amounts are added up, other numbers averaged, else rows counted. Where
     people are compared ("do men tip better than women"), amounts are averaged, too."""
-    compared = request.compares and not _COMPARATIVES.isdisjoint(request.question.words)
-    for expr, one in _takings(request, base):
-        yield replace(one, select=(*one.select, Aggregate(function="sum", of=expr)))
-    for view, chance in _measures(request, base):
-        if chance == 0.0:
+    comparative = not _COMPARATIVES.isdisjoint(request.question.words)
+    compared = request.compares and comparative and not request.question.spans("comparison")
+    for quantity in derived(request, base):
+        yield replace(base, select=(*base.select, _taken_together(quantity)), uses=base.uses | quantity.uses)
+    for view, chance in (*_measures(request, base), *_unsaid(request, base)):
+        if chance == 0.0 and view.table != base.table:
             continue
         one = with_measure(request, base, view, chance)
         added = adds_up(view) and not compared
@@ -165,8 +163,17 @@ def figures_of_groups(request: EverydayRequest, base: Proposal) -> Iterator[Prop
                 of = column_ref(request.question.schema, view.id)
                 figure = Aggregate.model_validate({"function": function, "of": of})
                 yield replace(one, select=(*one.select, figure), weight=one.weight - (0.7 if unlikely else 0.0))
-    yield replace(base, select=(*base.select, _COUNT_ROWS))
+    yield replace(base, select=(*base.select, _COUNT_ROWS), weight=base.weight + rows_counted(request, base))
     yield from _different_ones(request, base)
+
+
+def _unsaid(request: EverydayRequest, base: Proposal) -> list[tuple[ColumnView, float]]:
+    """Unemployment over the years: of a table with few numbers, each may be what it is about."""
+    schema = request.question.schema
+    own = [schema.columns[column] for column in schema.tables[base.table].columns]
+    numbers = [view for view in own if is_measured(view) and column_ref(schema, view.id) not in base.group]
+    said = {view.id for view, _ in _measures(request, base)}
+    return [(view, 0.0) for view in numbers if view.id not in said] if len(numbers) <= _FEW_NUMBERS else []
 
 
 def _different_ones(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
@@ -195,29 +202,6 @@ def two_figures(request: EverydayRequest, base: Proposal, function: str) -> Iter
         yield replace(base, select=figures, uses=uses)
 
 
-def ratios(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
-    """Passengers per platform: one number of each row divided by another."""
-    question, schema = request.question, request.question.schema
-    names = tuple(column_ref(schema, column) for column in schema.tables[base.table].row_names)
-    if "per" not in question.words or not request.groups or not names:
-        return
-    per = question.words.index("per")
-    under = next((places for places in request.groups if places[0] > per), ())
-    before = [place for place in request.content if place < per]
-    for lower in schema.columns:
-        if lower.table != base.table or not is_number(lower) or (lower.source.distinct_count or 0) < 5:
-            continue
-        below = request.options.best(Element("column", lower.id), under)
-        for upper, chance in _measures(request, base, before):
-            if below == 0.0 or chance == 0.0 or upper.id == lower.id or upper.table != base.table:
-                continue
-            ratio = Arithmetic(op="/", left=column_ref(schema, upper.id), right=column_ref(schema, lower.id))
-            uses = base.uses | {Element("column", upper.id), Element("column", lower.id)}
-            descending = request.ranking is not None and request.ranking.cue.tag in ("MAX", "MOST")
-            order = ((ratio, descending),) if request.ranking is not None else ()
-            yield replace(base, select=(*names, ratio), uses=uses, order=order)
-
-
 def shares(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     """The part of all rows, or of what they amount to, for which the conditions hold."""
     question = request.question
@@ -228,10 +212,12 @@ def shares(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     condition = all_of(inside)
     if condition is None:
         yield from _parts_of_wholes(request, base)
+        yield from rates(request, base)
         return
-    wholes: list[tuple[Expr, Proposal]] = [(_COUNT_ROWS, base)]
-    for view, chance in _measures(request, base):
-        if chance > 0.0 and adds_up(view):
+    counted = replace(base, weight=base.weight + rows_counted(request, base))
+    wholes: list[tuple[Expr, Proposal]] = [(_COUNT_ROWS, counted)]
+    for view, chance in (*_measures(request, base), *_unsaid(request, base)):
+        if adds_up(view) or (chance == 0.0 and not is_level(view)):
             figure = Aggregate(function="sum", of=column_ref(question.schema, view.id))
             wholes.append((figure, with_measure(request, base, view, chance)))
     for whole, one in wholes:
@@ -257,11 +243,20 @@ def _parts_of_wholes(request: EverydayRequest, base: Proposal) -> Iterator[Propo
     wholes = [view for view in own if adds_up(view) and is_whole(view)]
     for view, chance in _measures(request, base):
         for whole in wholes:
-            if chance > 0.0 and view.id != whole.id and adds_up(view) and view.table == base.table:
+            if chance > 0.0 and view.table == base.table and _may_be_part(view, whole, chance):
                 part, total = (Aggregate(function="sum", of=column_ref(schema, one.id)) for one in (view, whole))
                 ratio = Arithmetic(op="/", left=Arithmetic(op="*", left=_HUNDRED, right=part), right=total)
                 one = with_measure(request, base, view, chance)
                 yield replace(one, select=(*base.select, ratio), uses=one.uses | {Element("column", whole.id)})
+
+
+def _may_be_part(view: ColumnView, whole: ColumnView, chance: float) -> bool:
+    """Cows among all cattle: no larger than the whole, and named, unless it is an amount by its name."""
+    if view.id == whole.id or is_level(view):
+        return False
+    largest, all_of_it = view.source.maximum, whole.source.maximum
+    numbers = isinstance(largest, int | float) and isinstance(all_of_it, int | float)
+    return adds_up(view) or (chance >= _NAMED and numbers and largest <= all_of_it)  # type: ignore[operator]
 
 
 def gaps(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
@@ -305,6 +300,10 @@ def ranked_by(request: EverydayRequest, base: Proposal) -> list[tuple[ColumnView
     said = any(view.id in own for view, _ in near)
     found = []
     for view, far in near:
+        in_time = view.temporal or calendar_part(view) is not None
+        if in_time and not _ranks_by_time(request) and view.id not in own:
+            # The best year is no latest year.
+            continue
         chance = max(own.get(view.id, 0.0), headed(request, Element("column", view.id), request.ranking.heads))
         if view.table != base.table and adds_up(view):
             # The best savers: the amount that the table is about.

@@ -19,6 +19,8 @@ from answerable.reader.plans.joins import distance
 
 _MOST_OPTIONS = 3
 _NO_GROUP = -1.5
+_TOGETHER = -0.3
+_UNSAID_GROUP = -1.0
 # Nobody groups by a number that is different for nearly every row.
 _MOST_NUMBERS = 60
 
@@ -29,10 +31,13 @@ def grouped(request: EverydayRequest, base: Proposal, conditions: ConditionChoic
     choices: list[list[tuple[tuple[Expr, ...], tuple[Expr, ...], frozenset[Element], float]]] = []
     if conditions.compared is not None:
         key = column_ref(schema, conditions.compared)
-        choices.append([((key,), (key,), frozenset({Element("column", conditions.compared)}), 0.0)])
+        # "Either of them" may also ask for no more than the rows of both.
+        apart = ((key,), (key,), frozenset({Element("column", conditions.compared)}), 0.0)
+        choices.append([apart] if request.sets_apart else [apart, ((), (), frozenset(), _TOGETHER)])
     for places in request.groups:
         # "Per head" groups nothing: it is a part of what a column is called.
-        choices.append(list(dimensions_at(request, base.table, places)) or [((), (), frozenset(), _NO_GROUP)])
+        said = list(dimensions_at(request, base.table, places))
+        choices.append(said or [*_unsaid_dimensions(request, base.table), ((), (), frozenset(), _NO_GROUP)])
     if (question.spans("bucket") or request.trend) and (bucket := time_key(request, base.table)) is not None:
         choices.append([((bucket,), (bucket,), frozenset(), 0.0)])
     elif question.spans("bucket"):
@@ -89,6 +94,17 @@ def dimensions_at(
             yield (ref,), (ref,), frozenset({element, Element("table", view.table)}), weight
 
 
+def _unsaid_dimensions(
+    request: EverydayRequest, table: int
+) -> list[tuple[tuple[Expr, ...], tuple[Expr, ...], frozenset[Element], float]]:
+    """Per industry, where nothing is called so: each column with few different words may be meant."""
+    schema = request.question.schema
+    views = [schema.columns[column] for column in schema.tables[table].columns]
+    kinds = [view for view in views if _few_kinds(view) and (view.source.distinct_count or 0) > 1 and not view.key]
+    refs = [column_ref(schema, view.id) for view in kinds[: _MOST_OPTIONS - 1]]
+    return [((ref,), (ref,), frozenset(), _UNSAID_GROUP) for ref in refs]
+
+
 def _few_kinds(view: ColumnView) -> bool:
     return view.source.type == "text" and (view.source.distinct_count or 99) < 50
 
@@ -101,6 +117,9 @@ def time_key(request: EverydayRequest, table: int) -> Expr | None:
             return bucket.expr
         parts = calendar_columns(question.schema, table, span.part or span.unit or "")
         parts = parts or (calendar_columns(question.schema, table, "weekday") if span.unit == "day" else [])
+        if not parts and span.unit is None and span.part is None:
+            # Over time, without saying in which steps.
+            break
         return column_ref(question.schema, parts[0].id) if parts else None
     year = year_column(question.schema, table)
     if year is not None:

@@ -2,14 +2,16 @@
 
 from math import log
 
-from answerable.query.plan import Aggregate, Between, Compare, Constant, Filter
+from answerable.query.plan import Aggregate, Between, Compare, Constant, DateDifference, Filter
 from answerable.reader.everyday.condition import ConditionChoice
+from answerable.reader.everyday.derived import derived
+from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.reach import UNSAID, UNSAID_NUMBER, headed, is_many, join_weight, reach
 from answerable.reader.everyday.request import EverydayRequest, NumberTest
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.column_kinds import adds_up
 from answerable.reader.linking.schema import ColumnView, Schema
-from answerable.reader.linking.units import UNITS
+from answerable.reader.linking.units import SPANS, size_in
 from answerable.reader.plans.draft_to_plan import column_ref
 
 _COUNT_ROWS = Aggregate(function="count")
@@ -28,7 +30,7 @@ def number_options(request: EverydayRequest, table: int, test: NumberTest) -> li
         if view.table != table and adds_up(view):
             # Less than 100 in checking: the amount that the table is about.
             chance = max(chance, _AMOUNT_OF_TABLE * headed(request, Element("table", view.table), test.heads))
-        if test.unit in UNITS and UNITS[test.unit][0] in view.words:
+        if size_in(test.unit, view.words) is not None:
             chance = max(chance, 0.5)
         if chance == 0.0 and (view.table != table or not _in_range(view, test)):
             continue
@@ -38,6 +40,7 @@ def number_options(request: EverydayRequest, table: int, test: NumberTest) -> li
         where = (_comparison(schema, view, test),)
         option = ConditionChoice(where=where, uses=uses, weight=weight, tested=(view.id,))
         found.append((log(max(chance, 0.05)) + weight, option))
+    found += _time_taken(request, table, test)
     if test.unit in ("times", "time"):
         for end in (table, *(edge.end for edge in schema.edges.get(table, ()) if is_many(schema, table, edge.end))):
             said = request.options.best(Element("table", end), request.content)
@@ -52,6 +55,21 @@ def number_options(request: EverydayRequest, table: int, test: NumberTest) -> li
             found.append((log(chance), ConditionChoice(having=_count_is(test), uses=uses, counted=other.id)))
     found.sort(key=lambda pair: -pair[0])
     return [option for _, option in found]
+
+
+def _time_taken(request: EverydayRequest, table: int, test: NumberTest) -> list[tuple[float, ConditionChoice]]:
+    """Took more than 5 days: the time from one date of the row to another."""
+    if test.unit not in SPANS or test.high is not None:
+        return []
+    unit, size = SPANS[test.unit]
+    right = Constant(value=_whole(test.low * size))
+    found = []
+    for quantity in derived(request, Proposal(table)):
+        if isinstance(quantity.expr, DateDifference):
+            taken = quantity.expr.model_copy(update={"unit": unit})
+            compared = Compare.model_validate({"left": taken, "op": test.operator, "right": right})
+            found.append((log(0.7), ConditionChoice(where=(compared,), uses=quantity.uses)))
+    return found
 
 
 def _compared(request: EverydayRequest, view: ColumnView, test: NumberTest) -> float:
@@ -88,8 +106,8 @@ def _in_range(view: ColumnView, test: NumberTest) -> bool:
 def _in_unit(view: ColumnView, number: float, unit: str = "") -> float:
     """50 million passengers are 50 where the column counts millions, 5 kg are 5000 in `mass_g`."""
     words = view.words
-    if unit in UNITS and UNITS[unit][0] in words:
-        return number * UNITS[unit][1]
+    if (size := size_in(unit, words)) is not None:
+        return number * size
     for word, size in (("million", 10**6), ("billion", 10**9), ("thousand", 10**3)):
         if word in words or f"{word}s" in words:
             return number / size if number >= size else number

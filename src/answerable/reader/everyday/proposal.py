@@ -1,7 +1,6 @@
 """A proposal: the parts of a query, with what words may have asked for in it."""
 
-from dataclasses import dataclass
-
+from answerable.core.records import dataclass
 from answerable.query.plan import Expr, Filter, QueryPlan
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.schema import Schema

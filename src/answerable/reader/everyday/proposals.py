@@ -1,8 +1,10 @@
 """Proposals: the queries that a request may stand for, built around each table that it may be about."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
+from answerable.query.plan import Aggregate
 from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.conditions import condition_sets
 from answerable.reader.everyday.figures import (
@@ -10,7 +12,7 @@ from answerable.reader.everyday.figures import (
     counts,
     figures_of_groups,
     gaps,
-    ratios,
+    rows_counted,
     shares,
     totals,
     two_figures,
@@ -26,11 +28,16 @@ from answerable.reader.everyday.rankings import (
     ranked_groups,
     with_many,
 )
+from answerable.reader.everyday.rates import ratios
 from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.shown import listed
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.schema import Schema
 
+_COUNT_ROWS = Aggregate(function="count")
+# "Rides to the airport" more often asks for the rides than for their number.
+_COUNTED_FRAGMENT = -0.5
+_NO_PERIOD = -1.0
 _MOST_ENTITIES = 6
 _FEW_TABLES = 5
 
@@ -80,7 +87,7 @@ def _about(request: EverydayRequest, table: int) -> Iterator[Proposal]:
 
 
 def _shaped(request: EverydayRequest, base: Proposal, conditions: ConditionChoice) -> Iterator[Proposal]:
-    yield from ratios(request, base)
+    yield from ratios(request, base, conditions)
     for one in grouped(request, base, conditions):
         yield from by_measures(request, one)
     if request.unit is not None and request.ranking is not None and not request.groups:
@@ -118,7 +125,12 @@ def _rows(request: EverydayRequest, base: Proposal, conditions: ConditionChoice)
     elif base.group:
         yield from extremes_of_groups(request, base)
     elif request.ranking is not None and not request.ranking.sorts_all:
-        yield from first_rows(request, base)
+        # Who asks for the busiest hour does not ask for a row.
+        other = _NO_PERIOD if request.unit in ("hour", "month", "year") else 0.0
+        yield from first_rows(request, replace(base, weight=base.weight + other))
     else:
         yield from totals(request, base)
         yield from listed(request, base, conditions.multiplies)
+        if request.is_fragment and base.where and request.ranking is None:
+            counted = _COUNTED_FRAGMENT + rows_counted(request, base)
+            yield replace(base, select=(_COUNT_ROWS,), weight=base.weight + counted)

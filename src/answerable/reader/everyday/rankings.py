@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import date
 
-from answerable.query.plan import Aggregate, DatePart, Expr
-from answerable.reader.everyday.figures import figures_of_groups, ranked_by, with_measure
+from answerable.query.plan import Aggregate, ColumnRef, DatePart, Expr
+from answerable.reader.everyday.calendar_columns import calendar_columns
+from answerable.reader.everyday.figures import figures_of_groups, ranked_by, rows_counted, with_measure
 from answerable.reader.everyday.groups import dimensions_at
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.reach import EACH_JOIN, UNSAID, is_many
@@ -13,8 +15,8 @@ from answerable.reader.everyday.shown import row_keys, shown_columns
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.grammar.periods import date_column
 from answerable.reader.linking.column_kinds import adds_up
-from answerable.reader.linking.scales import is_descending
-from answerable.reader.linking.schema import Schema
+from answerable.reader.linking.scales import both_ends, is_descending
+from answerable.reader.linking.schema import ColumnView, Schema
 from answerable.reader.plans.draft_to_plan import column_ref
 from answerable.reader.plans.joins import distance
 
@@ -25,13 +27,25 @@ _FAR = 3.0
 # How many rows have the same value on average, from where on it is what rows belong to and no name of theirs.
 _OFTEN = 1.5
 _ONE_ROW = 1.2
+_NUMBER_ALONE = 0.7
+_CHANGES = frozenset(
+    {"change", "growth", "difference", "delta", "gain", "profit", "profits", "net", "balance", "return"}
+)
+_OF_MANY = frozenset({"busiest", "quietest", "top"})
+
+
+def _is_descending(request: EverydayRequest, view: ColumnView) -> bool:
+    """Which end is asked for; the biggest drop is the lowest change."""
+    assert request.ranking is not None
+    cue = request.ranking.cue
+    highest = is_descending(request.question.words[cue.start], cue.tag, view)
+    return highest != (request.ranking.falls and not _CHANGES.isdisjoint(view.words))
 
 
 def first_by_figure(request: EverydayRequest, base: Proposal, function: str) -> Iterator[Proposal]:
     """Which species is the heaviest on average: the subject groups the rows, the superlative says the number."""
     assert request.ranking is not None
     schema, ranking = request.question.schema, request.ranking
-    word, tag = request.question.words[ranking.cue.start], ranking.cue.tag
     places = (request.subject,) if request.subject is not None else ()
     for keys, shown, uses, weight in dimensions_at(request, base.table, places):
         grouped = replace(base, select=shown, group=keys, uses=base.uses | uses, weight=base.weight + weight)
@@ -40,7 +54,7 @@ def first_by_figure(request: EverydayRequest, base: Proposal, function: str) -> 
                 continue
             figure = Aggregate.model_validate({"function": function, "of": column_ref(schema, view.id)})
             one = with_measure(request, grouped, view, chance)
-            order = ((figure, is_descending(word, tag, view)),)
+            order = ((figure, _is_descending(request, view)),)
             yield replace(one, select=(*one.select, figure), order=order, limit=ranking.limit)
 
 
@@ -49,24 +63,48 @@ def first_periods(request: EverydayRequest, base: Proposal) -> Iterator[Proposal
     assert request.ranking is not None
     question, schema, ranking = request.question, request.question.schema, request.ranking
     dated = date_column(question, base.table)
-    if dated is None:
+    period = _period(request, base.table, None if dated is None else column_ref(schema, dated.column))
+    if period is None:
         return
-    of = column_ref(schema, dated.column)
     word, tag = question.words[ranking.cue.start], ranking.cue.tag
     for view, chance in ranked_by(request, base):
-        if not view.numeric:
+        if not view.numeric or column_ref(schema, view.id) == period:
             continue
         one = with_measure(request, base, view, chance)
         by = column_ref(schema, view.id)
-        descending = is_descending(word, tag, view)
-        if request.unit == "day":
-            yield replace(one, select=(of, by), order=((by, descending),), limit=ranking.limit)
+        descending = _is_descending(request, view)
+        if isinstance(period, ColumnRef) and dated is not None:
+            yield replace(one, select=(period, by), order=((by, descending),), limit=ranking.limit)
         else:
-            part = DatePart.model_validate({"part": request.unit, "of": of})
             function = "sum" if adds_up(view) and request.asked != "avg" else "avg"
             figure = Aggregate.model_validate({"function": function, "of": by})
             first = replace(one, order=((figure, descending),), limit=ranking.limit)
-            yield replace(first, select=(part, figure), group=(part,))
+            yield replace(first, select=(period, figure), group=(period,))
+    # The busiest month, the worst day of the week: the one with the most rows, unless a number is named.
+    most = replace(base, select=(period, _COUNT_ROWS), group=(period,), limit=ranking.limit)
+    unsaid = 0.0 if tag in ("MOST", "LEAST", "COMMON", "RARE") or word in _OF_MANY else UNSAID
+    weight = base.weight + unsaid + rows_counted(request, base)
+    yield replace(most, order=((_COUNT_ROWS, tag not in ("LEAST", "RARE") and word != "quietest"),), weight=weight)
+
+
+def _period(request: EverydayRequest, table: int, dated: ColumnRef | None) -> Expr | None:
+    """The day, month or year of the rows; of a table without dates, the column that holds its number."""
+    if dated is not None:
+        single = request.unit == "day" or _steps(request.question.schema, dated) == request.unit
+        return dated if single else DatePart.model_validate({"part": request.unit, "of": dated})
+    parts = calendar_columns(request.question.schema, table, request.unit or "")
+    return column_ref(request.question.schema, parts[0].id) if parts else None
+
+
+def _steps(schema: Schema, dated: ColumnRef) -> str | None:
+    """A month or a year, if the table has one row for each."""
+    column = schema.column_of(dated.table, dated.column)
+    source = schema.columns[column].source if column is not None else None
+    if source is None or not source.unique or not source.minimum or not source.maximum:
+        return None
+    first, last = (date.fromisoformat(str(end)[:10]) for end in (source.minimum, source.maximum))
+    days = (last - first).days / max(1, (source.distinct_count or 1) - 1)
+    return "month" if 28 <= days <= 31 else "year" if 365 <= days <= 366 else None
 
 
 def ranked_groups(request: EverydayRequest, ones: Iterable[Proposal]) -> Iterator[Proposal]:
@@ -82,6 +120,9 @@ def ranked_groups(request: EverydayRequest, ones: Iterable[Proposal]) -> Iterato
             yield replace(one, order=order)
         else:
             yield replace(one, order=order, limit=ranking.limit)
+        if request.question.words[ranking.cue.start] == "worst" and one.select[-1] == _COUNT_ROWS:
+            # The worst day for fines is the one with the most.
+            yield replace(one, order=((one.select[-1], True),), limit=None if ranking.sorts_all else ranking.limit)
 
 
 def extremes_of_groups(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
@@ -93,7 +134,7 @@ def extremes_of_groups(request: EverydayRequest, base: Proposal) -> Iterator[Pro
     for view, chance in ranked_by(request, base):
         if not view.numeric:
             continue
-        descending = is_descending(request.question.words[request.ranking.cue.start], request.ranking.cue.tag, view)
+        descending = _is_descending(request, view)
         figure = Aggregate(function="max" if descending else "min", of=column_ref(request.question.schema, view.id))
         one = with_measure(request, base, view, chance)
         yield replace(one, select=(*one.select, figure))
@@ -109,7 +150,10 @@ def first_rows(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
             said = chance if chance > 0.0 else 0.0
             one = with_measure(request, shown, view, said)
             by = column_ref(schema, view.id)
-            descending = is_descending(word, tag, view)
+            if shown.select == (by,):
+                # Which state is the most dangerous: not only how dangerous.
+                one = replace(one, weight=one.weight - _NUMBER_ALONE)
+            descending = _is_descending(request, view)
             if view.table != base.table and is_many(schema, base.table, view.table):
                 total: Expr = Aggregate(function="sum" if adds_up(view) else "max", of=by)
                 many = replace(one, group=row_keys(schema, one), select=(*one.select, total))
@@ -125,6 +169,8 @@ def first_rows(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
             select = tuple(dict.fromkeys((*one.select, by)))
             row = replace(one, select=select, weight=one.weight - (_ONE_ROW if repeats else 0.0))
             yield replace(row, order=((by, descending),), limit=ranking.limit)
+            if both_ends(word, view):
+                yield replace(row, order=((by, not descending),), limit=ranking.limit)
         if counting or tag in ("MAX", "MIN"):
             yield from _with_most(request, shown, tag in ("MOST", "COMMON", "MAX"), counting)
 
@@ -161,7 +207,7 @@ def _with_most(request: EverydayRequest, base: Proposal, descending: bool, count
         yield replace(most, uses=uses, weight=weight)
     if base.select and _repeats(schema, base):
         common = replace(base, select=(*base.select, _COUNT_ROWS), group=base.select, order=order, limit=limit)
-        yield replace(common, weight=base.weight - 0.3)
+        yield replace(common, weight=base.weight - 0.3 + rows_counted(request, base))
 
 
 def with_many(request: EverydayRequest, base: Proposal, counted: int) -> Iterator[Proposal]:

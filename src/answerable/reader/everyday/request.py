@@ -1,29 +1,51 @@
 """A request: what a question asks for, laid out by its cues, before any word is taken for a name of the data."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from answerable.core.records import dataclass
 from answerable.reader.everyday.word_options import WordOptions
 from answerable.reader.grammar.dated_scene import DatedScene
-from answerable.reader.linking.cues import EXTREMES, Cue
+from answerable.reader.linking.cues import EXTREMES, OPERATORS, Cue
 from answerable.reader.linking.everyday_words import CONNECTING_VERBS, TYPICAL
+from answerable.reader.linking.links import ValueMention
+from answerable.reader.linking.scales import LOW_POINTS, is_superlative
 from answerable.reader.linking.scene import comparison_at
-from answerable.reader.linking.units import SCALES
+from answerable.reader.linking.tokens import ORDINALS
+from answerable.reader.linking.units import SCALES, SPANS
 
 Asked = Literal["rows", "count", "sum", "avg", "median", "share", "gap"]
 Places = tuple[int, ...]
 
 COMPARING_WORDS = frozenset({"vs", "vs.", "versus", "against", "compared", "compare", "than"})
-_UNITS_OF_TIME = {"day": "day", "days": "day", "month": "month", "months": "month", "year": "year", "years": "year"}
+_UNITS_OF_TIME = {
+    "day": "day",
+    "days": "day",
+    "month": "month",
+    "months": "month",
+    "year": "year",
+    "years": "year",
+    "hour": "hour",
+    "hours": "hour",
+}
 _TREND_WORDS = frozenset(
     {"trend", "changed", "change", "changing", "getting", "going", "developed", "over", "grown", "growing", "evolve"}
 )
+_TRENDS = frozenset({"trend", "trends", "develop", "developed", "development", "evolved", "evolution"})
+_FALLS = frozenset({"drop", "drops", "fall", "falls", "decline", "declines", "decrease", "loss", "losses", "dip"})
+_FAVOURITES = frozenset({"favourite", "favorite", "favourites", "favorites", "usual", "commonest"})
+_ADDED_UP = frozenset({"summed", "added", "altogether"})
+_ASKING = frozenset({"who", "which", "what", "where", "when", "how", "whose", "why", "who's", "what's"})
 _GAPS = frozenset({"gap", "difference", "swing", "spread", "range"})
 _FIRST = frozenset({"first", "order"})
 _BEFORE_LIMITS = (["which"], ["what"], ["the"], ["our"], ["name"])
 # How far from a number the word may stand that says what is compared.
 _REACH = 4
+_NEAR_BY = 2
+_NAMED = 0.4
+_FEW_RANKS = 20
+_RANKS = ORDINALS | {"first": 1}
+_ENDINGS = ("st", "nd", "rd", "th")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +70,8 @@ class Ranking:
     """The words that may say by what rows are ranked: the superlative itself, and those after it."""
     sorts_all: bool
     """Asks for an order ("highest first"), not for the first rows."""
+    falls: bool = False
+    """The biggest drop, the biggest loss: of a change or a profit, the lowest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +93,31 @@ class EverydayRequest:
     trend: bool
     unit: str | None
     """A day, month or year that is asked for: the hottest day, which month."""
+
+    @property
+    def against_average(self) -> Cue | None:
+        """Above average, longer than the average: the comparison, if it is with an average."""
+        return next(iter(_yardsticks(self.question)), None)
+
+    def compared_row(self, table: int) -> ValueMention | None:
+        """Happier than *the USA*: the row that others are compared with. Two of them are compared with each other."""
+        words, names = self.question.words, self.question.schema.tables[table].row_names
+        if "than" not in words or len(self.question.values) > 1:
+            return None
+        than = words.index("than")
+        after = [value for value in self.question.values if than < value.start <= than + 2]
+        return next((one for value in after for one in self.question.rivals(value) if one.column in names), None)
+
+    @property
+    def sets_apart(self) -> bool:
+        """Says that what is named is set side by side: vs, compare."""
+        return not COMPARING_WORDS.isdisjoint(self.question.words)
+
+    @property
+    def is_fragment(self) -> bool:
+        """Names rows without a question word or verb: "rides to the airport". Who types this may want to see them, or
+        to know how many there are."""
+        return not _ASKING.intersection(self.question.words[:2]) and self.question.cue("VERB") is None
 
     @property
     def asks_which_period(self) -> bool:
@@ -100,7 +149,8 @@ def request_of(question: DatedScene, options: WordOptions) -> EverydayRequest:
         or (question.words[-2:-1] == ["each"] or question.words[-1:] == ["each"])
         or (question.cue("EITHER") is not None and bool(words & {"more", "less", "better", "bigger", "who", "which"})),
         unit=_unit_asked_for(question),
-        trend=not words.isdisjoint(_TREND_WORDS) and bool({"year", "years", "time", "month", "months"} & words),
+        trend=not words.isdisjoint(_TRENDS)
+        or (not words.isdisjoint(_TREND_WORDS) and bool({"year", "years", "time", "month", "months"} & words)),
     )
 
 
@@ -115,19 +165,35 @@ def _unit_asked_for(question: DatedScene) -> str | None:
 
 def _asked(question: DatedScene) -> Asked:
     words = set(question.words)
-    if question.cue("SHARE") or "%" in words or _asks_for_a_rate(question):
+    if _asks_for_a_share(question) or "%" in words or _asks_for_a_rate(question):
         return "share"
     if not words.isdisjoint(_GAPS) and question.cue("MAX") and (question.cue("MIN") or question.cue("BETWEEN")):
         return "gap"
-    if question.cue("AVG") or not words.isdisjoint(TYPICAL):
+    if (question.cue("AVG") or not words.isdisjoint(TYPICAL)) and not _is_yardstick(question):
         return "avg"
     if "median" in words:
         return "median"
     if question.cue("COUNT"):
         return "count"
-    if question.cue("SUM", "MUCH"):
+    if question.cue("SUM", "MUCH") or not words.isdisjoint(_ADDED_UP):
         return "sum"
     return "rows"
+
+
+def _is_yardstick(question: DatedScene) -> bool:
+    """Above average: the average is what others are compared with."""
+    return bool(_yardsticks(question))
+
+
+def _yardsticks(question: DatedScene) -> list[Cue]:
+    averages = question.cues("AVG")
+    return [cue for cue in question.cues("GT", "LT") if any(0 <= mean.start - cue.end <= _NEAR_BY for mean in averages)]
+
+
+def _asks_for_a_share(question: DatedScene) -> bool:
+    """What percent; "over 20 percent" is a number with its unit."""
+    tokens = question.scene.tokens
+    return any(cue.start == 0 or tokens[cue.start - 1].value is None for cue in question.cues("SHARE"))
 
 
 def _asks_for_a_rate(question: DatedScene) -> bool:
@@ -193,6 +259,8 @@ def _number_tests(question: DatedScene, options: WordOptions) -> tuple[NumberTes
         number = question.scene.tokens[place].value
         if number is None or any(place == high for _, high in ranges) or _is_scale(question, place):
             continue
+        if _is_pronoun(question, place):
+            continue
         if any(_is_limit(question, ranking, place) for ranking in rankings):
             continue
         high = next((second for first, second in ranges if first == place), None)
@@ -201,11 +269,59 @@ def _number_tests(question: DatedScene, options: WordOptions) -> tuple[NumberTes
         if high is not None:
             scale = max(scale, _scale_after(question, high))
             top = float(question.scene.tokens[high].value or 0) * _scale_after(question, high)
-        operator = "between" if high is not None else comparison_at(question.scene, place)
+        operator = "between" if high is not None else _operator(question, place)
         heads = _heads(question, options, place, high if high is not None else place)
         unit = (question.words[place + 1 : place + 2] or [""])[0]
         found.append(NumberTest(place, operator, low * scale, top, heads, unit, low))
-    return tuple(found)
+    return (*found, *_single_spans(question, options), *_ordinals(question, options))
+
+
+def _operator(question: DatedScene, place: int) -> str:
+    """Finds the comparison also where it stands far from its number: "fewer high school graduates than 80"."""
+    found = comparison_at(question.scene, place)
+    if found == "=" and question.words[place - 1 : place] == ["than"]:
+        before = [cue for cue in question.cues("GT", "LT") if cue.start < place]
+        return OPERATORS[before[-1].tag] if before else ">"
+    return found
+
+
+def _single_spans(question: DatedScene, options: WordOptions) -> Iterator[NumberTest]:
+    """Longer than *a month*, over *an hour*."""
+    for cue in question.cues("GT", "LT", "GE", "LE"):
+        article, *unit = question.words[cue.end : cue.end + 2] or [""]
+        if article in ("a", "an") and unit and unit[0] in SPANS and cue.end not in question.time_places:
+            heads = _heads(question, options, cue.end, cue.end + 1)
+            yield NumberTest(cue.end, OPERATORS[cue.tag], 1.0, None, heads, unit[0], 1.0)
+
+
+def _ordinals(question: DatedScene, options: WordOptions) -> Iterator[NumberTest]:
+    """Passengers in *third* class, *9th* graders: the number of a column that the next word names."""
+    for place, word in enumerate(question.words[:-1]):
+        number = _RANKS.get(word) or (int(word[:-2]) if word[:-2].isdigit() and word[-2:] in _ENDINGS else None)
+        if number is None or place in question.time_places or place in question.value_places:
+            continue
+        columns = [
+            question.schema.columns[element.id]
+            for element, chance in options.by_place.get(place + 1, {}).items()
+            if element.kind == "column" and chance >= (_NAMED if word != "first" else 1.0)
+        ]
+        if any(
+            view.numeric
+            and not (view.key or view.foreign or view.looks_like_id)
+            and (view.source.distinct_count or 0) <= _FEW_RANKS
+            for view in columns
+        ):
+            yield NumberTest(place, "=", float(number), None, (place + 1,), unscaled=float(number))
+
+
+def _is_pronoun(question: DatedScene, place: int) -> bool:
+    """The lightest fire *one*: "one" is a number after a comparison, after "only", and before what is counted."""
+    if question.words[place] != "one" or comparison_at(question.scene, place) != "=":
+        return False
+    counted = question.words[max(0, place - 1) : place] in (["only"], ["just"], ["exactly"])
+    after = place + 1
+    named = any(mention.start == after for mention in (*question.scene.links.tables, *question.scene.links.columns))
+    return not counted and not named
 
 
 def _is_scale(question: DatedScene, place: int) -> bool:
@@ -245,7 +361,10 @@ def _is_limit(question: DatedScene, cue: Cue, place: int) -> bool:
 
 
 def _ranking(question: DatedScene, options: WordOptions) -> Ranking | None:
-    all_cues = question.cues(*EXTREMES)
+    ordinals = {test.place for test in _ordinals(question, options)}
+    all_cues = [cue for cue in question.cues(*EXTREMES) if cue.start not in ordinals]
+    if not all_cues:
+        all_cues = _other_superlatives(question)
     order = next((cue for cue in all_cues if _says_order(question, cue)), None)
     cues = [cue for cue in all_cues if cue is not order and (order is None or cue.start != order.end)]
     cue = cues[0] if cues else order
@@ -257,7 +376,19 @@ def _ranking(question: DatedScene, options: WordOptions) -> Ranking | None:
     before = [place for place in range(cue.start - 1, -1, -1) if place in options.by_place]
     by = [place for one in question.cues("BY") for place in _run(question, options, one.end)]
     heads = tuple(dict.fromkeys([*range(cue.start, cue.end), *by, *after, *before]))
-    return Ranking(cue, limit, heads, sorts_all=not cues)
+    falls = not _FALLS.isdisjoint(question.words[cue.end : cue.end + 2])
+    return Ranking(cue, limit, heads, sorts_all=not cues, falls=falls)
+
+
+def _other_superlatives(question: DatedScene) -> list[Cue]:
+    """The favourite workout, which most rows have; the deadliest year: any word that ends like a superlative."""
+    found = [Cue("COMMON", place, place + 1) for place, word in enumerate(question.words) if word in _FAVOURITES]
+    found += [
+        Cue("MIN" if word in LOW_POINTS else "MAX", place, place + 1)
+        for place, word in enumerate(question.words)
+        if is_superlative(word) and place not in question.value_places
+    ]
+    return found[:1]
 
 
 def _says_order(question: DatedScene, cue: Cue) -> bool:
@@ -268,6 +399,8 @@ def _says_order(question: DatedScene, cue: Cue) -> bool:
 def _negations(question: DatedScene, options: WordOptions) -> tuple[Places, frozenset[int]]:
     places: list[int] = []
     values: set[int] = set()
+    for cue in question.cues("NULL"):
+        places += [place for place in range(cue.start - 3, cue.end + 3) if place in options.by_place]
     for cue in question.cues("NEG"):
         ends = [one.start for one in question.scene.cues if one.start >= cue.end and one.tag in ("REL", "AND", "EACH")]
         end = min(ends, default=len(question.words))

@@ -6,10 +6,12 @@ from dataclasses import replace
 from answerable.query.plan import Compare, Expr
 from answerable.reader.everyday.calendar_columns import calendar_part
 from answerable.reader.everyday.figures import ranked_by, with_measure
+from answerable.reader.everyday.grids import is_grid
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.reach import EACH_JOIN
 from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
+from answerable.reader.linking.column_kinds import is_flag
 from answerable.reader.linking.schema import ColumnView, Schema, TableView
 from answerable.reader.plans.draft_to_plan import column_ref
 from answerable.reader.plans.joins import distance
@@ -22,6 +24,7 @@ _NAMED = 0.6
 _GUESSED = -0.8
 _UNASKED = -0.7
 _OWNER = -0.2
+_NOBODY = 1.5
 
 
 def listed(request: EverydayRequest, base: Proposal, multiplies: bool) -> Iterator[Proposal]:
@@ -58,13 +61,15 @@ def shown_columns(request: EverydayRequest, base: Proposal) -> Iterator[Proposal
     if people:
         yield from _related(request, base, [table for table in schema.tables if table.people])
         for column in view.columns:
-            if schema.columns[column].people and column_ref(schema, column) not in names:
+            one = schema.columns[column]
+            if one.people and not is_flag(one) and column_ref(schema, column) not in names:
                 yield replace(base, select=(column_ref(schema, column),))
     unnamed = len(view.row_names) == 1 and _is_number_of_row(schema.columns[view.row_names[0]])
     if unnamed and not people:
         yield from _related(request, base, _parents(schema, base.table), _OWNER)
     if fixed:
         yield from _about_the_named(request, base)
+    yield from _sides(request, base)
     # Rows that nothing names are shown whole.
     shown = names or tuple(column_ref(schema, column) for column in view.columns)
     if len(shown) <= _MOST_SHOWN:
@@ -83,7 +88,20 @@ def shown_columns(request: EverydayRequest, base: Proposal) -> Iterator[Proposal
             continue
         uses = base.uses | ({Element("column", column)} if chance > 0 else set())
         weight = base.weight + (0.3 if where or when else -0.2 if chance >= _NAMED else _GUESSED)
+        # Who worked the most: nobody is a date of work; when: no number is a time.
+        weight -= _NOBODY if (people and not one.people) or (first == ["when"] and not when) else 0.0
         yield replace(base, select=(column_ref(schema, column),), uses=uses, weight=weight)
+
+
+def _sides(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
+    """Which sector: a side of the grid, if nothing is called so."""
+    schema = request.question.schema
+    if request.question.words[:1] not in (["which"], ["what"], ["where"], ["who"]) or not is_grid(schema, base.table):
+        return
+    for column in schema.tables[base.table].columns:
+        side = column_ref(schema, column)
+        if schema.columns[column].source.type == "text" and side not in _fixed(base):
+            yield replace(base, select=(side,), weight=base.weight + _GUESSED)
 
 
 def _is_period(request: EverydayRequest, view: ColumnView) -> bool:

@@ -69,9 +69,16 @@ def _says_nothing(request: EverydayRequest) -> bool:
         question.values
         or question.spans("range", "point", "recurring")
         or request.numbers
-        or (request.ranking is not None and request.unit is not None)
+        or (request.ranking is not None and (request.unit is not None or _asks_who_most(request)))
     )
     return about_people and not asked
+
+
+def _asks_who_most(request: EverydayRequest) -> bool:
+    """Who comes in the most: of a single table with people in it, whose rows there are most of."""
+    schema = request.question.schema
+    single = len(schema.tables) == 1 and any(view.people for view in schema.columns)
+    return single and request.question.cue("MOST", "LEAST", "COMMON", "RARE") is not None
 
 
 def _is_the_rows(request: EverydayRequest, place: int) -> bool:

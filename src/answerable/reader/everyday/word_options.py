@@ -1,15 +1,16 @@
 """What each content word of a question may mean: tables, columns and values, each with how well it fits."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from answerable.core.records import dataclass
 from answerable.core.words import singular, stem
 from answerable.reader.grammar.dated_scene import DatedScene
 from answerable.reader.linking.column_kinds import flag_values, holds_codes
 from answerable.reader.linking.everyday_words import CONNECTING_VERBS, PERSON_WORDS, needs_no_link
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.linking.links import Mention
+from answerable.reader.linking.scales import is_superlative
 from answerable.reader.linking.word_meanings import is_person, nearness, word_vector
 
 # Any table of people may be meant by a word for people: kids, folks, buyers.
@@ -30,6 +31,8 @@ _VERY_FEW_VALUES = 12
 _MOST_VALUE_WORDS = 2
 _LEAST_CODE = 3
 _MEANT = 0.5
+_GLUED = 0.75
+_LEAST_GLUED = 4
 _OPPOSITE_WORDS = """
 died:survived dead:survived deaths:survived death:survived drowned:survived perished:survived killed:survived
 alive:survived! survivors:survived! lost:won losers:won failed:passed inactive:active closed:open unpaid:paid
@@ -60,7 +63,7 @@ class WordOptions:
             return float(element.id == place)
         return self.by_place.get(place, {}).get(element, 0.0)
 
-    def best(self, element: Element, places: Iterator[int] | list[int] | tuple[int, ...]) -> float:
+    def best(self, element: Element, places: Iterable[int]) -> float:
         return max((self.chance(place, element) for place in places), default=0.0)
 
     def left_over(self, place: int) -> float:
@@ -86,8 +89,12 @@ def _is_content(question: DatedScene, place: int) -> bool:
         return True
     if tag not in ("O", "TAB", "COL", "GROW", "SAME", "NULL", "VERB", "SORT"):
         return False
-    linked = any(mention.start <= place < mention.end for mention in _names(question))
-    return linked or not (needs_no_link(token.lower) or token.lower in STOPWORDS)
+    least = _NAMES_A_FLAG if is_superlative(token.lower) else 0.0
+    linked = any(m.start <= place < m.end and m.score > least for m in _names(question))
+    if question.scene.is_unit_of_number(place):
+        return linked
+    says_nothing = needs_no_link(token.lower) or token.lower in STOPWORDS or is_superlative(token.lower)
+    return linked or not says_nothing
 
 
 def _names(question: DatedScene) -> tuple[Mention, ...]:
@@ -108,6 +115,10 @@ def _options(question: DatedScene, place: int) -> Iterator[tuple[Element, float]
             if table.people:
                 element = Element("table", table.id)
                 found[element] = max(found.get(element, 0.0), _A_PERSON)
+    for table in schema.tables:
+        if _is_glued_in(table.name.lower(), word):
+            element = Element("table", table.id)
+            found[element] = max(found.get(element, 0.0), _GLUED)
     for part in question.scene.links.parts:
         if part.start <= place < part.end:
             single = len(set(part.values)) == 1
@@ -118,9 +129,19 @@ def _options(question: DatedScene, place: int) -> Iterator[tuple[Element, float]
     yield from found.items()
 
 
+def _is_glued_in(name: str, word: str) -> bool:
+    """Bird strikes in `birdstrikes`: the name begins or ends with the word, and the rest of it is a word, too."""
+    root = singular(word)
+    for part in (word, root):
+        rest = name.removeprefix(part) if name.startswith(part) else name.removesuffix(part)
+        if len(part) >= _LEAST_GLUED and rest != name and len(rest) >= _LEAST_GLUED and word_vector(rest) is not None:
+            return True
+    return False
+
+
 def _values_like(question: DatedScene, word: str) -> Iterator[tuple[Element, float]]:
     """Values that the word is derived from or comes near to: foggy days have the weather "fog"."""
-    if len(word) < 4 or needs_no_link(word):
+    if len(word) < 4 or needs_no_link(word) or word in PERSON_WORDS:
         return
     own, root = word_vector(word), stem(word)
     names = {column for table in question.schema.tables for column in table.row_names}

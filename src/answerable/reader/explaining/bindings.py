@@ -6,10 +6,11 @@ is named as implied, and a word for which the plan has no part as not used.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from answerable.answers.answer import Binding
 from answerable.core.catalog import Measure
+from answerable.core.records import dataclass
 from answerable.core.words import normalise as normal
 from answerable.core.words import stemmed
 from answerable.query.plan import Aggregate, ColumnRef, Expr, QueryPlan

@@ -1,11 +1,11 @@
 """The parts of a plan, each with a few words that describe it by the names of the data."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal, TypeAlias
 
 from answerable.core.catalog import Catalog
+from answerable.core.records import dataclass
 from answerable.core.values import Scalar
 from answerable.query.plan import (
     Aggregate,

@@ -1,12 +1,13 @@
 """How a question was read, stage by stage, as plain data for showing."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import UserError
+from answerable.core.records import dataclass
 from answerable.query.compiling import compiled
 from answerable.reader.linking.schema import Schema
 from answerable.reader.linking.unknown_words import unknown_words

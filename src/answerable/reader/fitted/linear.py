@@ -1,8 +1,9 @@
 """A linear model of the words of a question: what each n-gram says for each class of each part."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import exp, log
+
+from answerable.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

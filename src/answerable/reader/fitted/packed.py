@@ -5,8 +5,10 @@ import sys
 import zlib
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from answerable.core.records import dataclass
 
 
 @dataclass

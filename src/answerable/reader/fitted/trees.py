@@ -1,10 +1,11 @@
 """Boosted trees as plain lists: probabilities from lists of numbers, without a numeric library."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import exp
 from typing import Any, TypeAlias
+
+from answerable.core.records import dataclass
 
 _Node = tuple[int, float, Any, Any]
 """A feature, its threshold, and the nodes for values up to the threshold and above it. A leaf has its value in the

@@ -1,7 +1,6 @@
 """What is calculated, and over which rows."""
 
-from dataclasses import dataclass
-
+from answerable.core.records import dataclass
 from answerable.core.words import stem
 from answerable.query.plan import Aggregate, ColumnRef, Expr, MeasureRef
 from answerable.reader.grammar.clause_parts import Words

@@ -5,8 +5,7 @@ together with `words`, the places of the words that the clause uses. None means 
 clause, or that the data cannot answer it.
 """
 
-from dataclasses import dataclass
-
+from answerable.core.records import dataclass
 from answerable.query.plan import Filter
 
 Words = frozenset[int]

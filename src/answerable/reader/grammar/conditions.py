@@ -1,8 +1,8 @@
 """Conditions on values and numbers, and how many rows are wanted."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from answerable.core.records import dataclass
 from answerable.query.plan import Between, Compare, Constant, Filter, InList
 from answerable.reader.grammar.clause_parts import ColumnUse, Conditions, Words, both
 from answerable.reader.grammar.dated_scene import DatedScene, places_of
@@ -11,7 +11,7 @@ from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention, ValueMention
 from answerable.reader.linking.scene import comparison_at
 from answerable.reader.linking.schema import Schema
-from answerable.reader.linking.units import SCALES, UNITS
+from answerable.reader.linking.units import SCALES, is_unit, size_in
 from answerable.reader.plans.draft_to_plan import column_ref, equals
 
 # Below the score of a synonym (0.6), so that "older" names the age.
@@ -148,7 +148,7 @@ def _unnamed_number(question: DatedScene, table: int) -> ColumnUse | None:
 
 def _is_unit(question: DatedScene, place: int) -> bool:
     word = (question.words[place : place + 1] or [""])[0]
-    return word in SCALES or word in UNITS
+    return word in SCALES or is_unit(word)
 
 
 def _scale(question: DatedScene, place: int) -> int:
@@ -165,9 +165,7 @@ def _in_unit(question: DatedScene, place: int, column: int) -> float | int | Non
     words = question.schema.columns[column].words
     scale: float = _scale(question, place)
     own = next((SCALES[word.removesuffix("s")] for word in words if word.removesuffix("s") in SCALES), 1)
-    unit = UNITS.get((question.words[place + 1 : place + 2] or [""])[0])
-    if unit is not None and unit[0] in words:
-        scale *= unit[1]
+    scale *= size_in((question.words[place + 1 : place + 2] or [""])[0], words) or 1
     # A number that is far too small for such a scale was meant in the column's unit already.
     scaled = number * scale / own if scale >= own else number
     return int(scaled) if float(scaled).is_integer() else scaled

@@ -1,9 +1,9 @@
 """What the forms of the grammar look at: a scene with the dates that were found in it. Nothing here changes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from answerable.core.records import dataclass
 from answerable.query.plan import QueryPlan
 from answerable.reader.grammar.measure_expressions import is_additive
 from answerable.reader.grammar.selling import measure_of_sale

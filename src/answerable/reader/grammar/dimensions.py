@@ -1,7 +1,6 @@
 """What rows are grouped by."""
 
-from dataclasses import dataclass
-
+from answerable.core.records import dataclass
 from answerable.core.words import stem
 from answerable.query.plan import ColumnRef, Expr
 from answerable.reader.grammar.clause_parts import Words

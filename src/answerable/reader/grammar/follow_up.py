@@ -32,18 +32,20 @@ from answerable.query.plan import (
     SelectItem,
     TextFunction,
 )
+from answerable.reader.grammar.changed_plans import conjuncts, with_joins
 from answerable.reader.grammar.clause_parts import Words
 from answerable.reader.grammar.conditions import limit, number_conditions, value_conditions
 from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
 from answerable.reader.grammar.dimensions import Dimension, dimensions
+from answerable.reader.grammar.follow_up_figures import FUNCTIONS, change_column, change_function
 from answerable.reader.grammar.follow_up_phrases import parse_phrase
 from answerable.reader.grammar.grammar import FILLERS, unexplained
 from answerable.reader.grammar.periods import DateBounds, bounds_of, date_column, in_periods, time_bucket
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.schema import Schema
-from answerable.reader.plans.draft_to_plan import PlanBuilder, all_of, column_ref, tables_of_expr
-from answerable.reader.plans.joins import NoPath, grown_tree
+from answerable.reader.plans.draft_to_plan import all_of, column_ref
+from answerable.reader.plans.joins import NoPath
 from answerable.reader.plans.ranked_values import without_unknown_ranks
 from answerable.reader.time.calendar_periods import CalendarUnit, Period, unit_of
 from answerable.reader.time.date_phrases import DateSpan
@@ -56,14 +58,6 @@ _OPENERS = frozenset(_OPENER_WORDS.split())
 _POINTERS = frozenset({"that", "those", "them", "it", "these", "ones", "same", "again", "this"})
 _MOST_WORDS = 14
 """A longer question says enough to stand alone."""
-_FUNCTIONS = {
-    **dict.fromkeys(("average", "avg", "mean"), "avg"),
-    **dict.fromkeys(("maximum", "max"), "max"),
-    **dict.fromkeys(("minimum", "min"), "min"),
-    **dict.fromkeys(("total", "sum"), "sum"),
-    "median": "median",
-}
-
 _STEPS: tuple[CalendarUnit, ...] = ("day", "week", "month", "quarter", "year")
 _EARLIER = re.compile(r"\b(?:before|previous|prior|preceding|earlier)\b")
 _LAST = re.compile(r"\blast\b")
@@ -160,9 +154,9 @@ def _change_period(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse
             return Parse(plan, words)
         column, words = column_ref(schema, own.column), words | own.words
     number = schema.column_ids[(column.table, column.column)]
-    others = [part for part in _conjuncts(plan.where) if not _is_about(part, column)]
+    others = [part for part in conjuncts(plan.where) if not _is_about(part, column)]
     where = all_of([*others, *in_periods(schema, number, periods)])
-    return Parse(_with_joins(plan.model_copy(update={"where": where}), schema), words)
+    return Parse(with_joins(plan.model_copy(update={"where": where}), schema), words)
 
 
 def _periods(question: DatedScene) -> list[DateBounds]:
@@ -196,7 +190,7 @@ def _own_period(plan: QueryPlan, column: ColumnRef) -> Period | None:
     """The period that the conditions of the plan are about."""
     ends = {
         part.op: date.fromisoformat(str(part.right.value)[:10])
-        for part in _conjuncts(plan.where)
+        for part in conjuncts(plan.where)
         if isinstance(part, Compare) and part.left == column and isinstance(part.right, Constant) and part.right.type
     }
     return Period(ends[">="], ends["<"]) if set(ends) == {">=", "<"} else None
@@ -232,7 +226,7 @@ def _change_groups(question: DatedScene, plan: QueryPlan, used: Words) -> Parse:
         # A series over time is complete and in order of time, so the order and limit of a ranking go.
         order, rows = (OrderItem(expr=bucket.expr),), None
     update = {"select": (*shown, *calculated), "group_by": keys, "order_by": order, "limit": rows}
-    changed = _with_joins(plan.model_copy(update=update), question.schema)
+    changed = with_joins(plan.model_copy(update=update), question.schema)
     return Parse(changed, groups.words | bucket.words if bucket else groups.words)
 
 
@@ -251,11 +245,11 @@ def _change_values(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse
     columns = [f.left for f in filters if isinstance(f, Compare)]
     others = [
         part
-        for part in _conjuncts(plan.where)
+        for part in conjuncts(plan.where)
         if not any(_is_about(part, column) for column in columns if isinstance(column, ColumnRef))
     ]
     changed = plan.model_copy(update={"where": all_of([*others, *filters])})
-    return Parse(_with_joins(changed, question.schema), words)
+    return Parse(with_joins(changed, question.schema), words)
 
 
 def _replaced_value(question: DatedScene, plan: QueryPlan) -> Parse | None:
@@ -306,43 +300,30 @@ def _change_numbers(question: DatedScene, plan: QueryPlan, _used: Words) -> Pars
     if found is None or not found.filters:
         return Parse(plan, frozenset())
     columns = [part.left for part in found.filters if isinstance(part, Compare | Between)]
-    kept = [part for part in _conjuncts(plan.where) if not (isinstance(part, Compare) and part.left in columns)]
+    kept = [part for part in conjuncts(plan.where) if not (isinstance(part, Compare) and part.left in columns)]
     changed = plan.model_copy(update={"where": all_of([*kept, *found.filters])})
-    return Parse(_with_joins(changed, question.schema), found.words)
-
-
-def _change_function(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse:
-    """And the median? The same column, calculated in another way."""
-    said = [place for place, word in enumerate(question.words) if word in _FUNCTIONS]
-    calculated = [item for item in plan.select if isinstance(item.expr, Aggregate) and item.expr.of is not None]
-    if len(said) != 1 or len(calculated) != 1 or question.columns() or question.scene.numbers:
-        return Parse(plan, frozenset())
-    old = calculated[0].expr
-    new = old.model_copy(update={"function": _FUNCTIONS[question.words[said[0]]]})
-    select = tuple(SelectItem(expr=new) if item.expr == old else item for item in plan.select)
-    order = tuple(
-        OrderItem(expr=new if item.expr == old else item.expr, descending=item.descending) for item in plan.order_by
-    )
-    return Parse(plan.model_copy(update={"select": select, "order_by": order}), frozenset(said))
+    return Parse(with_joins(changed, question.schema), found.words)
 
 
 def _change_sorting(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse:
     """Sorted by revenue; the top 3."""
     cues = question.cues("SORT", "ASC", "DESC", "MAX", "MIN")
-    cue = next((cue for cue in cues if question.words[cue.start] not in _FUNCTIONS), None)
+    cue = next((cue for cue in cues if question.words[cue.start] not in FUNCTIONS), None)
     sort_term = _sort_term(question, plan) if cue is not None else None
     if cue is None or sort_term is None:
         return Parse(plan, frozenset())
     term, words = sort_term
     words |= places_of(question.cues("SORT", "ASC", "DESC", "MAX", "MIN", "BY"))
     # of figures the largest come first unless the question says otherwise
-    descending = question.cue("DESC", "MAX") is not None or (_is_calculated(term) and question.cue("ASC") is None)
+    descending = question.cue("DESC", "MAX") is not None or (
+        _is_calculated(term) and question.cue("ASC", "MIN") is None
+    )
     rows = plan.limit
     if cue.tag in ("MAX", "MIN"):
         said = limit(question)
         rows, words = said.rows, words | said.words
     changed = plan.model_copy(update={"order_by": (OrderItem(expr=term, descending=descending),), "limit": rows})
-    return Parse(_with_joins(changed, question.schema), words)
+    return Parse(with_joins(changed, question.schema), words)
 
 
 def _sort_term(question: DatedScene, plan: QueryPlan) -> tuple[Expr, Words] | None:
@@ -374,7 +355,7 @@ def _add_column(question: DatedScene, plan: QueryPlan, used: Words) -> Parse:
         return Parse(plan, words)
     group = (*plan.group_by, ref) if plan.group_by else ()
     changed = plan.model_copy(update={"select": (*items, SelectItem(expr=ref)), "group_by": group})
-    return Parse(_with_joins(changed, question.schema), words)
+    return Parse(with_joins(changed, question.schema), words)
 
 
 # `_add_column` comes last: it accepts any column, so it must see the words that the other changes used.
@@ -383,7 +364,8 @@ CHANGES: tuple[Change, ...] = (
     _change_groups,
     _change_values,
     _change_numbers,
-    _change_function,
+    change_function,
+    change_column,
     _change_sorting,
     _add_column,
 )
@@ -411,25 +393,6 @@ def _best_column(question: DatedScene, plan: QueryPlan) -> Mention | None:
     )
 
 
-def _with_joins(plan: QueryPlan, schema: Schema) -> QueryPlan:
-    """The plan with the joins that its changed parts need."""
-    inside = [schema.table_ids[plan.entity], *(schema.table_ids[join.table] for join in plan.joins)]
-    exprs = [item.expr for item in plan.select] + list(plan.group_by) + [item.expr for item in plan.order_by]
-    needed = {table for expr in exprs for table in tables_of_expr(expr, schema)}
-    for part in _conjuncts(plan.where):
-        if isinstance(part, Compare):
-            needed.update(tables_of_expr(part.left, schema))
-    builder = PlanBuilder(schema)
-    more = tuple(builder.join(edge) for edge in grown_tree(schema, inside, needed))
-    return plan.model_copy(update={"joins": (*plan.joins, *more)})
-
-
-def _conjuncts(where: Filter | None) -> tuple[Filter, ...]:
-    if where is None:
-        return ()
-    return where.parts if isinstance(where, And) else (where,)
-
-
 def _negated(part: Filter) -> Filter:
     if isinstance(part, Compare):
         return part.model_copy(update={"op": "!="})
@@ -444,7 +407,7 @@ def _is_about(part: Filter, column: ColumnRef) -> bool:
 
 def _date_column_of(plan: QueryPlan) -> ColumnRef | None:
     """The column that the plan's own period is about."""
-    dated = (column for part in _conjuncts(plan.where) if (column := _dated_column(part)) is not None)
+    dated = (column for part in conjuncts(plan.where) if (column := _dated_column(part)) is not None)
     return next(dated, None) or next((inner for expr in plan.group_by for inner in _bucketed(expr)), None)
 
 

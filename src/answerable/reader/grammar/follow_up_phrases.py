@@ -1,14 +1,16 @@
-"""Follow-ups that are set phrases: list them, who are they, how many are there, the other way round, make it 5."""
+"""Follow-ups that are set phrases: list them, who are they, how many are there, the other way round, and the youngest?,
+highest first, make it 5."""
 
 import re
 from collections.abc import Callable
 
 from answerable.query.headings import COUNT_ROWS
-from answerable.query.plan import Aggregate, ColumnRef, Expr, QueryPlan, SelectItem
+from answerable.query.plan import Aggregate, ColumnRef, Expr, MeasureRef, OrderItem, QueryPlan, SelectItem
 from answerable.query.row_source import rows_of
 from answerable.query.scope import scope_of
 from answerable.reader.grammar.dated_scene import DatedScene, Parse
 from answerable.reader.grammar.dimensions import names_of
+from answerable.reader.linking.scales import is_descending
 from answerable.reader.linking.schema import Schema
 from answerable.reader.plans.draft_to_plan import column_ref
 
@@ -22,7 +24,10 @@ _TURN = re.compile(
     r"(?:the )?other way (?:a)?round|(?:in )?reverse(?:d)?(?: order)?|reverse (?:it|that|them|the order)"
 )
 _NUMBER = re.compile(r"(?:make (?:it|that|them)|(?:just |only )?(?:the )?(?:first|top))(?: the)?(?: top| first)? (\d+)")
-_AROUND = re.compile(r"^(?:(?:and|so|ok|okay|now|please|then|just) )+|(?: please| then| now)+$")
+_OTHER_END = re.compile(r"(?:the |what about the |how about the )?([a-z]+)(?: one| ones)?")
+_FIRST = re.compile(r"(?:the )?(highest|largest|biggest|most|best|lowest|smallest|least|fewest) (?:one |ones )?first")
+_HIGH = frozenset({"highest", "largest", "biggest", "most", "best"})
+_AROUND = re.compile(r"^(?:(?:and|so|ok|okay|now|please|then|just|but) )+|(?: please| then| now| instead)+$")
 _MOST_ROWS = 10_000
 
 PhraseChange = Callable[[DatedScene, QueryPlan, re.Match[str]], QueryPlan | None]
@@ -40,9 +45,12 @@ def parse_phrase(question: DatedScene, previous: QueryPlan) -> Parse | None:
 
 
 def _listed(question: DatedScene, plan: QueryPlan, _: re.Match[str]) -> QueryPlan | None:
-    """The rows that were counted, by their names."""
-    if [item.expr for item in plan.select] != [COUNT_ROWS] or plan.group_by or plan.set_operation is not None:
+    """The rows that were counted, by their names; also those that were counted for each of something."""
+    counted = [item.expr for item in plan.select if item.expr not in plan.group_by]
+    whole = plan.having is None and plan.limit is None and plan.set_operation is None
+    if counted != [COUNT_ROWS] or not (whole or not plan.group_by):
         return None
+    plan = plan.model_copy(update={"group_by": (), "order_by": ()}) if plan.group_by else plan
     schema = question.schema
     rows = rows_of(plan, scope_of(plan, schema.catalog))
     if not rows.exact or rows.root not in schema.table_ids:
@@ -75,6 +83,35 @@ def _turned(_: DatedScene, plan: QueryPlan, __: re.Match[str]) -> QueryPlan | No
     return plan.model_copy(update={"order_by": order})
 
 
+def _other_end(question: DatedScene, plan: QueryPlan, found: re.Match[str]) -> QueryPlan | None:
+    """And the youngest? The other end of the same scale; another scale is a question of its own."""
+    cue = question.cue("MAX", "MIN", "MOST", "LEAST", "OLD", "YOUNG")
+    ranked = plan.order_by[0].expr if len(plan.order_by) == 1 and plan.limit is not None else None
+    if cue is None or ranked is None or question.words[cue.start] != found[1] or question.columns():
+        return None
+    if isinstance(ranked, ColumnRef) and cue.tag not in ("MOST", "LEAST"):
+        view = question.schema.columns[question.schema.column_ids[(ranked.table, ranked.column)]]
+        descending = is_descending(found[1], cue.tag, view)
+    elif cue.tag in ("MAX", "MIN", "MOST", "LEAST"):
+        descending = cue.tag in ("MAX", "MOST")
+    else:
+        return None
+    order = (OrderItem(expr=ranked, descending=descending),)
+    return plan.model_copy(update={"order_by": order})
+
+
+def _sorted(_: DatedScene, plan: QueryPlan, found: re.Match[str]) -> QueryPlan | None:
+    """Highest first: all groups, in the order of their figure."""
+    figures = [item.expr for item in plan.select if item.expr not in plan.group_by and _is_figure(item.expr)]
+    if not plan.group_by or len(figures) != 1:
+        return None
+    return plan.model_copy(update={"order_by": (OrderItem(expr=figures[0], descending=found[1] in _HIGH),)})
+
+
+def _is_figure(expr: Expr) -> bool:
+    return isinstance(expr, Aggregate | MeasureRef)
+
+
 def _limited(_: DatedScene, plan: QueryPlan, found: re.Match[str]) -> QueryPlan | None:
     """So many rows of a ranking."""
     rows = int(found[1])
@@ -86,4 +123,6 @@ _PHRASES: tuple[tuple[re.Pattern[str], PhraseChange], ...] = (
     (_COUNT, _counted),
     (_TURN, _turned),
     (_NUMBER, _limited),
+    (_FIRST, _sorted),
+    (_OTHER_END, _other_end),
 )

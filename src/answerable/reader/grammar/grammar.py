@@ -5,8 +5,8 @@ candidates. That makes its readings few and nearly always right.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from answerable.core.records import dataclass
 from answerable.query.plan import Bucket, ColumnRef, DatePart, Expr, QueryPlan
 from answerable.reader.grammar.dated_scene import DatedScene, Parse
 from answerable.reader.grammar.everyday_forms import (

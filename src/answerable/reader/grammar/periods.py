@@ -1,9 +1,9 @@
 """Clauses of time: which date column is meant, conditions on it, and groups of days."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 
+from answerable.core.records import dataclass
 from answerable.query.plan import Bucket, Compare, Constant, DatePart, Expr, Filter, InList, Or
 from answerable.reader.grammar.clause_parts import ColumnUse, Conditions, Words
 from answerable.reader.grammar.dated_scene import DatedScene, places_of
@@ -80,7 +80,12 @@ def time_conditions(question: DatedScene, table: int) -> Conditions | None:
 def _in_years(question: DatedScene, table: int, spans: Sequence[DateSpan]) -> Conditions | None:
     """Whole years, as conditions on a column that holds the number of the year. None if there is no such column."""
     year = year_column(question.schema, table)
-    if year is None or any(span.kind != "range" or not _is_whole_years(bounds_of(question, span)) for span in spans):
+    # A year that is held against another one would be lost.
+    if (
+        year is None
+        or question.spans("comparison")
+        or any(span.kind != "range" or not _is_whole_years(bounds_of(question, span)) for span in spans)
+    ):
         return None
     left = column_ref(question.schema, year)
     periods = [bounds_of(question, span) for span in spans]

@@ -40,7 +40,10 @@ def adds_up(view: ColumnView) -> bool:
 
 def is_level(view: ColumnView) -> bool:
     """Whether adding up values of different rows makes no sense: ages, prices, scores."""
-    return not _LEVELS.isdisjoint(spelled_out(view.words)) or is_flag(view)
+    words = spelled_out(view.words)
+    # The number of shops adds up, a number by itself is a name.
+    counted = words[:1] and words[0] in _NUMBER_OF and len(words) > 1
+    return (not counted and not _LEVELS.isdisjoint(words)) or is_flag(view)
 
 
 def is_whole(view: ColumnView) -> bool:

@@ -1,9 +1,9 @@
 """Cues: the phrases of a question that say what to do rather than what about."""
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Literal
 
+from answerable.core.records import dataclass
 from answerable.reader.linking.tokens import QuestionToken
 
 _PHRASES: dict[str, str] = {

@@ -20,7 +20,8 @@ _NAMES: dict[str, str] = {
     "quantity": "quantity amount unit count number stock",
     "size": "size area population capacity mass weight length height volume enrollment floor space width",
     "weight": "weight mass",
-    "length": "length duration distance height time hour minute second milliseconds runtime",
+    "length": "length duration distance height time hour minute second milliseconds runtime mile kilometer "
+    "night downtime",
     "time": "date time year day month",
     "start": "start begin open launch found join hire signup registration register date",
     "age": "age birth birthday born dob",
@@ -34,7 +35,8 @@ _NAMES: dict[str, str] = {
     "people": "person people customer employee student member user staff passenger guest patient population",
     "kids": "child kid student pupil",
     "staff": "employee staff worker member person",
-    "place": "city country location state region address place town venue street hometown island area",
+    "place": "city country location state region address place town venue street hometown island area store branch "
+    "club site office warehouse neighbourhood neighborhood county",
     "home": "address city residence home country",
     "kind": "type category kind class species genre segment group",
     "results": "result outcome win loss status score",
@@ -51,6 +53,7 @@ _NAMES: dict[str, str] = {
     "distance": "distance mileage mile kilometer length",
     "highest": "max maximum high peak",
     "lowest": "min minimum low",
+    "change": "change growth delta difference gain",
 }
 """For each class, words of the names that columns and tables of the class have."""
 
@@ -86,7 +89,8 @@ _WORDS: dict[str, str] = {
     "people": "people folks persons guys somebody anyone anybody everyone everybody individuals humans users clients",
     "kids": "kids kid children child pupils pupil students",
     "staff": "staff team colleagues workers workforce personnel crew headcount reps rep employees employed",
-    "place": "where place places town towns city cities somewhere located location nation nations abroad",
+    "place": "where place places town towns city cities somewhere located location locations nation nations abroad "
+    "borough boroughs venue venues spot spots",
     "home": "live lives lived living resident residents home homes based hometown",
     "kind": "kind kinds type types sort sorts category categories class",
     "results": "won win wins winner winners lost lose loses losing passed pass failed fail fails outcome",
@@ -103,6 +107,8 @@ _WORDS: dict[str, str] = {
     "distance": "far farther farthest furthest distance near nearest miles",
     "highest": "high highs peak peaks",
     "lowest": "low lows",
+    "change": "drop drops dropped fall falls fell decline declined decrease decreased increase increased rise rose "
+    "gain gained grew growth",
 }
 """For each class, the everyday words that ask for it."""
 
@@ -137,7 +143,7 @@ minus half double twice once again ever yet still even only please thanks thank 
 us them theirs ours mine earth higher lower highest lowest most least more less fewer fewest first last next previous
 better worse worst best top bottom biggest largest smallest greatest change changed changing going goes went come comes
 came happen happened counted recorded observed seen year years month months day days date dates time times each every
-per number numbers count counts
+per number numbers count counts favourite favorite favourites favorites
 """
 _NO_LINK = frozenset(_EMPTY.split()) | STOPWORDS | GENERIC
 

@@ -2,16 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from answerable.core.catalog import ValueLookup
-from answerable.core.words import stem
+from answerable.core.records import dataclass
+from answerable.core.words import singular, stem
 from answerable.reader.linking.everyday_words import PERSON_WORDS, everyday_names, nations_of, needs_no_link
 from answerable.reader.linking.lexicon import STOPWORDS, SYNONYMS
 from answerable.reader.linking.schema import Schema, SchemaElement, Variant
 from answerable.reader.linking.tokens import QuestionToken, Quote, TokenizedQuestion
+from answerable.reader.linking.units import is_unit
 from answerable.reader.linking.word_meanings import nearness, word_vector
 
 # Each window of words is looked up in the values, so long windows cost time; few values are longer.
@@ -279,6 +280,8 @@ def _values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) ->
             # A number alone is compared as a number, so it is not looked up as a value.
             if last.kind == "mark" or _is_filler(last) or (end == start + 1 and token.kind == "number"):
                 continue
+            if end == start + 1 and _asks_for_people(token):
+                continue
             yield from _hits(schema, values, question.span_text(start, end), start, end, quoted=False)
 
 
@@ -290,6 +293,9 @@ def _parts_of_values(question: TokenizedQuestion, schema: Schema, values: ValueL
             places = range(start, start + length)
             if not taken.isdisjoint(places) or not all(_may_be_part(tokens[place], schema) for place in places):
                 continue
+            # "Longer than 10 minutes" asks for no name with "minute" in it.
+            if start and tokens[start - 1].kind == "number" and is_unit(tokens[start].lower):
+                continue
             text = question.span_text(start, start + length)
             by_column: dict[int, list[str]] = defaultdict(list)
             for hit in values.find(text, limit=_MOST_PARTS, least=_PART_OF_VALUE):
@@ -298,7 +304,13 @@ def _parts_of_values(question: TokenizedQuestion, schema: Schema, values: ValueL
                     by_column[column].append(hit.value)
                     taken.update(places)
             for column, found in by_column.items():
-                yield PartOfValues(start, start + length, column, text, tuple(found))
+                yield PartOfValues(start, start + length, column, _as_in(found, text), tuple(found))
+
+
+def _as_in(values: Sequence[str], text: str) -> str:
+    """The text as most values have it: "ladders" are those with "Ladder" in their name."""
+    alone = singular(text)
+    return max((text, alone), key=lambda one: sum(one.lower() in value.lower() for value in values))
 
 
 def _has_words(value: str, text: str) -> bool:
@@ -309,7 +321,7 @@ def _has_words(value: str, text: str) -> bool:
 
 
 def _may_be_part(token: QuestionToken, schema: Schema) -> bool:
-    if token.kind != "word" or token.value is not None or len(token.lower) < _LEAST_PART:
+    if token.kind != "word" or token.value is not None or len(token.lower) < _LEAST_PART or _asks_for_people(token):
         return False
     return token.capital or not (needs_no_link(token.lower) or token.stem in schema.by_stem)
 
@@ -339,6 +351,11 @@ def _sexes(schema: Schema, token: QuestionToken, place: int) -> Iterator[ValueMe
 def _is_filler(token: QuestionToken) -> bool:
     """No value begins or ends with such a word, unless it is written with a capital."""
     return token.lower in STOPWORDS and not token.capital
+
+
+def _asks_for_people(token: QuestionToken) -> bool:
+    """ "People we hired" are not those of the department "People", unless it is written so."""
+    return token.lower in PERSON_WORDS and not token.capital
 
 
 def _hits(

@@ -1,10 +1,11 @@
 """The question laid out: tokens with one tag each, the best cover of links, and the clause that each token is in."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from answerable.core.catalog import ValueLookup
+from answerable.core.records import dataclass
 from answerable.reader.linking.cues import OPERATORS, WEAK, ComparisonOperator, Cue, find_cues
 from answerable.reader.linking.everyday_words import ASKING_FOR_PEOPLE
 from answerable.reader.linking.lexicon import STOPWORDS
@@ -12,9 +13,12 @@ from answerable.reader.linking.links import Links, Mention, ValueMention, link
 from answerable.reader.linking.respelling import respelled
 from answerable.reader.linking.schema import Schema
 from answerable.reader.linking.tokens import QuestionToken, TokenizedQuestion
+from answerable.reader.linking.units import is_unit
 
 CLAUSES = ("main", "rel", "sort", "each", "neg", "super", "after_mark")
 # A name scores 1.0 if every word of it is said; a plural or a dropped letter costs a little.
+_SURELY_NAMED = 0.6
+_HAVING = frozenset({"does", "do", "did", "has", "have", "had"})
 _SAID_IN_FULL = 0.9
 _ROW_WORDS = frozenset(
     {"row", "rows", "record", "records", "entry", "entries", "line", "lines", "observation", "observations"}
@@ -47,6 +51,10 @@ class Scene:
     @cached_property
     def words(self) -> list[str]:
         return [token.lower for token in self.question.tokens]
+
+    def is_unit_of_number(self, place: int) -> bool:
+        """Whether the word is the unit of the number before it: 10 minutes."""
+        return place > 0 and self.tokens[place - 1].kind == "number" and is_unit(self.tokens[place].lower)
 
     @property
     def asks_who(self) -> bool:
@@ -89,7 +97,7 @@ def link_question(
 def place_of_rows(question: TokenizedQuestion, links: Links) -> int | None:
     """Where the question speaks of rows. None if that word names something of the data, or if a table is named."""
     # "How many rows has the order table" names its table; half of a name ("line" of order_line) is no table yet.
-    if any(mention.score >= 0.6 for mention in links.tables):
+    if any(mention.score >= _SURELY_NAMED for mention in links.tables):
         return None
     named = links.covered()
     return next((p for p, token in enumerate(question.tokens) if is_row_word(token.lower) and p not in named), None)
@@ -101,6 +109,7 @@ def is_row_word(word: str) -> bool:
 
 def build_scene(question: TokenizedQuestion, schema: Schema, links: Links) -> Scene:
     cues = find_cues(question.tokens)
+    links = replace(links, values=_owners(question, schema, links))
     links = replace(links, values=(*links.values, *_free_values(question, schema, links, cues)))
     values, rivals = _chosen_values(question, links, cues)
     tags = _tags(question, links, cues, values)
@@ -111,6 +120,25 @@ def build_scene(question: TokenizedQuestion, schema: Schema, links: Links) -> Sc
     for mention in links.columns:
         scene.columns.setdefault(mention.id, []).append(mention)
     return scene
+
+
+def _owners(question: TokenizedQuestion, schema: Schema, links: Links) -> tuple[ValueMention, ...]:
+    """The values without those that cannot be meant: who has the albums is not an album, if something else is called so
+    ("how many albums does Iron Maiden have?")."""
+    tokens = question.tokens
+    owned = {
+        mention.end + 1: mention.id
+        for mention in links.tables
+        if mention.score >= _SURELY_NAMED and mention.end < len(tokens) and tokens[mention.end].lower in _HAVING
+    }
+    tables = {(value.start, value.end): set[int]() for value in links.values}
+    for value in links.values:
+        tables[value.start, value.end].add(schema.columns[value.column].table)
+    return tuple(
+        value
+        for value in links.values
+        if owned.get(value.start) != schema.columns[value.column].table or len(tables[value.start, value.end]) == 1
+    )
 
 
 def _free_values(question: TokenizedQuestion, schema: Schema, links: Links, cues: list[Cue]) -> Iterator[ValueMention]:

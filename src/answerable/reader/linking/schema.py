@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table, ValueLookup
+from answerable.core.records import dataclass
 from answerable.core.words import singular
 from answerable.reader.linking.name_words import plain_words, spelled_out, split_name, stems, without_initial
 from answerable.reader.linking.word_meanings import WordVector, is_person, is_place, word_vector
@@ -427,7 +428,12 @@ def _row_names(schema: Schema, table: TableView) -> tuple[int, ...]:
     distinct = 0 if shown is None else shown.source.distinct_count or 0
     if shown is None or _display_rank(shown, table) != 2 or distinct * 2 >= (table.source.row_count or 0):
         return names
-    unique = [column for column in table.columns if schema.columns[column].source.unique]
+    # A number that happens to be different in each row is what was measured.
+    unique = [
+        column
+        for column in table.columns
+        if schema.columns[column].source.unique and (column == table.key or not schema.columns[column].numeric)
+    ]
     dates = [column for column in unique if schema.columns[column].temporal]
     return tuple((dates or ([table.key] if table.key is not None else unique))[:1])
 

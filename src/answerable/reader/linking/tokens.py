@@ -3,9 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from answerable.core.records import dataclass
 from answerable.core.words import stem
 
 Kind = Literal["word", "number", "quoted", "date", "mark"]

@@ -1,8 +1,8 @@
 """Which words of a question found no counterpart, and whether enough was understood to go on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from answerable.core.records import dataclass
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.linking.scene import Scene
 from answerable.reader.reading import Unreadable
@@ -74,7 +74,7 @@ def unknown_words(scene: Scene) -> UnknownWords:
         if token.lower in STOPWORDS and place not in linked:
             continue
         content += 1
-        if place in linked or token.lower in GENERIC or token.stem in GENERIC:
+        if place in linked or token.lower in GENERIC or token.stem in GENERIC or scene.is_unit_of_number(place):
             continue
         unknown.append(token.text)
         # The first word of a sentence has a capital anyway.

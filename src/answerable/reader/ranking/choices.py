@@ -184,6 +184,7 @@ def _is_absurd(plan: QueryPlan, words: Sequence[str], catalog: Catalog) -> bool:
         or any(_never_holds(part, speaks_of_keys, scope) for part in conditions)
         or bool(keys and len(keys) == len(shown))
         or _counts_its_own_groups(plan)
+        or counts_single_rows(plan, catalog)
         or _hides_its_groups(plan)
         or _shows_only_what_is_fixed(plan, conditions)
         or any(isinstance(key, ColumnRef) and scope.column(key).type == "number" for key in plan.group_by)
@@ -256,6 +257,22 @@ def _counts_its_own_groups(plan: QueryPlan) -> bool:
     """ "The number of different species, for each species" is always 1, and "the lowest age, for each age" the age."""
     calculated = [item.expr for item in plan.select if isinstance(item.expr, Aggregate)]
     return any(expr.of in plan.group_by and (expr.function != "count" or expr.distinct) for expr in calculated)
+
+
+def counts_single_rows(plan: QueryPlan, catalog: Catalog) -> bool:
+    """Whether rows are ranked by how many there are of each, and each is alone: "the track with the most tracks"."""
+    counted = Aggregate(function="count")
+    if plan.limit is None or plan.having is not None or [item.expr for item in plan.order_by] != [counted]:
+        return False
+    scope = scope_of(plan, catalog)
+    rows = rows_of(plan, scope)
+    keys = [key for key in plan.group_by if isinstance(key, ColumnRef) and key.table == rows.root]
+    return rows.exact and any(_is_unique(key, scope) for key in keys)
+
+
+def _is_unique(ref: ColumnRef, scope: Scope) -> bool:
+    table, column = scope.tables[ref.table], scope.column(ref)
+    return column.unique or table.primary_key == (column.name,)
 
 
 def _hides_its_groups(plan: QueryPlan) -> bool:

@@ -2,12 +2,12 @@
 confidence."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import UserError
+from answerable.core.records import dataclass
 from answerable.query.checked import CheckedQuery
 from answerable.query.compiling import compiled
 from answerable.query.plan import QueryPlan

@@ -31,6 +31,8 @@ _SAID = 0.45
 """How much of a name must be said, at least."""
 _FUNCTIONS = frozenset({"AVG", "SUM", "MUCH"})
 _EXTREMES = frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE"})
+_BOTH_ENDS = frozenset({"MAX", "MIN"})
+"""The highest and the lowest: a plan with one of them is half of the answer."""
 
 
 # "Oldest" and "largest" need something with a size. The first name in the alphabet is hardly meant by them.
@@ -46,7 +48,9 @@ def covers_cues(plan: QueryPlan, scene: Scene) -> bool:
     tags = {cue.tag for cue in scene.cues if named.isdisjoint(range(cue.start, cue.end))}
     if any(tag in _WANTED and _WANTED[tag].isdisjoint(traces) for tag in tags):
         return False
-    if _drops_group(plan, scene) or _drops_comparison(traces, scene) or _shows_nobody(plan, scene):
+    if tags >= _BOTH_ENDS and not ({"max", "min"} <= traces or plan.set_operation is not None):
+        return False
+    if _drops_group(plan, scene) or _drops_comparison(traces, scene) or shows_nobody(plan, scene):
         return False
     return _MEASURED.isdisjoint(tags) or not any(_is_text(column, scene.schema.catalog) for column in _extremes(plan))
 
@@ -94,16 +98,17 @@ def _drops_comparison(traces: set[str], scene: Scene) -> bool:
     return bool(near) and "compare" not in traces
 
 
-def _shows_nobody(plan: QueryPlan, scene: Scene) -> bool:
-    """Whether "who" is answered with numbers or dates alone."""
+def shows_nobody(plan: QueryPlan, scene: Scene) -> bool:
+    """Whether "who" is answered with numbers or dates alone. A donor's number stands for the donor."""
     shown = [item.expr for item in plan.select]
     refs = [expr for expr in shown if isinstance(expr, ColumnRef)]
-    return (
-        scene.asks_who
-        and bool(shown)
-        and len(refs) == len(shown)
-        and not any(_is_text(r, scene.schema.catalog) for r in refs)
-    )
+    return scene.asks_who and bool(refs) and not any(_may_name_somebody(ref, scene) for ref in refs)
+
+
+def _may_name_somebody(ref: ColumnRef, scene: Scene) -> bool:
+    column = scene.schema.column_of(ref.table, ref.column)
+    numbered = column is not None and scene.schema.columns[column].looks_like_id
+    return numbered or _is_text(ref, scene.schema.catalog)
 
 
 def _drops_group(plan: QueryPlan, scene: Scene) -> bool:
@@ -141,8 +146,7 @@ def _named_places(plan: QueryPlan, scene: Scene) -> Iterator[int]:
 
 def dropped_numbers(plan: QueryPlan, scene: Scene) -> tuple[str, ...]:
     """The numbers and dates of the question that the plan does not use."""
-    constants = set(_constants(plan))
-    parts = {part for value in constants if isinstance(value, str) for part in (value, *_DIGITS.findall(value))}
+    constants, parts = _numbers_of(plan)
     named = set(_named_places(plan, scene))
     dropped = []
     for place in scene.numbers:
@@ -153,6 +157,20 @@ def dropped_numbers(plan: QueryPlan, scene: Scene) -> tuple[str, ...]:
         if not in_plan and place not in named:
             dropped.append(token.text)
     return tuple(dropped)
+
+
+def uses_number(plan: QueryPlan, text: str) -> bool:
+    """Whether a number or year that was said stands in the plan, also as a part of a date."""
+    constants, parts = _numbers_of(plan)
+    return text in parts or text in map(str, constants)
+
+
+def _numbers_of(plan: QueryPlan) -> tuple[set[object], set[str]]:
+    """The constants of the plan, and the numbers within those that are text."""
+    constants = set(_constants(plan))
+    return constants, {
+        part for value in constants if isinstance(value, str) for part in (value, *_DIGITS.findall(value))
+    }
 
 
 def _constants(part: object) -> Iterator[object]:

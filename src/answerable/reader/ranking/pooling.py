@@ -7,10 +7,10 @@ fitted on questions in people's own words.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log1p
 from typing import NamedTuple
 
+from answerable.core.records import dataclass
 from answerable.query.plan import And, Filter, QueryPlan
 from answerable.reader.fitted.features import Vector
 from answerable.reader.linking.scene import Scene

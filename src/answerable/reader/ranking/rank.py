@@ -1,8 +1,8 @@
 """From a question to ranked candidates: the stages in their order, and the result of each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from answerable.core.records import dataclass
 from answerable.reader.candidates.compose import compose_candidates
 from answerable.reader.candidates.composition import Candidate
 from answerable.reader.candidates.roles import RoleModels, Roles, assign_roles

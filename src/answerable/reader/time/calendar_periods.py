@@ -1,9 +1,10 @@
 """Calendar arithmetic and the names of calendar periods. Weeks start on Monday, quarters in January."""
 
 from calendar import monthrange
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
+
+from answerable.core.records import dataclass
 
 CalendarUnit = Literal["day", "week", "month", "quarter", "half", "year", "decade"]
 

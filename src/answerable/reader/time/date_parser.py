@@ -1,10 +1,10 @@
 """Reads one period or point in time, such as "the third quarter of 2025" or "last 7 days", at a place in a question."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal, TypeAlias
 
+from answerable.core.records import dataclass
 from answerable.reader.time.calendar_periods import CalendarUnit, Period, around, floor, shift
 from answerable.reader.time.date_words import (
     COUNT_WORDS,

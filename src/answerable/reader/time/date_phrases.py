@@ -10,10 +10,11 @@ marked with a doubt, so that a caller can weigh it or ask:
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Literal, TypeAlias
 
+from answerable.core.records import dataclass
 from answerable.query.plan import Part, Unit
 from answerable.reader.time.calendar_periods import CalendarUnit, Period, around, floor, shift
 from answerable.reader.time.date_parser import DateDoubt, Time, TimeParser

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from answerable.core.records import dataclass
 from answerable.reader.time.calendar_periods import MONTHS, WEEKDAYS, CalendarUnit
 
 MONTH_NUMBERS: Mapping[str, int] = {

@@ -73,7 +73,7 @@ class KubernetesSandbox:
         return await availability(self._check(), Availability(self.name, True, found, _WALLS))
 
     async def start(self) -> None:
-        """Also makes sure that the rule against network is there."""
+        """Starts the sandbox. Creates the network policy that forbids all traffic if the cluster lacks it."""
         await self._check()
         path = f"/apis/networking.k8s.io/v1/namespaces/{self._namespace}/networkpolicies"
         await self._call("POST", path, network_policy(), also=409)

@@ -75,7 +75,7 @@ def _line(error: Any) -> str:
 
 
 def _findings(text: str) -> str:
-    """From the checker's JSON to one sentence a finding."""
+    """One sentence for each finding in the checker's JSON."""
     found = [f"{entry['message']} (line {entry['location']['row']})" for entry in orjson.loads(text)]
     more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
     return "; ".join([*found[:_SHOWN], *more])

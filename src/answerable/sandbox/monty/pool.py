@@ -92,5 +92,5 @@ def binary() -> str | None:
 
 
 def _path(descriptor: int) -> str:
-    """For a child of this process, which has other descriptors."""
+    """The path of an open file that also holds in a child of this process, which has other descriptors."""
     return f"/proc/{os.getpid()}/fd/{descriptor}"

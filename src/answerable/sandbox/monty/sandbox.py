@@ -261,7 +261,8 @@ class _Conversation:
             self._resumed = {"snapshot": snapshot, "reply": _reply(reply)}
 
     async def held(self, process: WorkerProcess) -> Paused | None:
-        """To the end of the code, to a limit, or to a call that pauses. What became of it is in the record."""
+        """Holds the conversation to the end of the code, to a limit, or to a call that pauses. The record says what
+        became of it."""
         limits = self._request.limits
         seconds_left = limits.seconds - self.seconds_before
         if seconds_left <= 0:
@@ -353,7 +354,7 @@ class _Conversation:
 
 
 def _identity(request: SandboxRequest) -> Hashable:
-    """The same for requests whose types need to be checked only once."""
+    """A key that is equal for requests with the same code, stubs and names, so that their types are checked once."""
     host = request.host
     return request.code, host.stubs, tuple(host.functions), tuple(request.frames), tuple(request.values)
 

@@ -100,7 +100,8 @@ class MontyPlain(Plain):
 
 
 def write_rows(rows: Rows, output: int, limit: int) -> dict[str, Json]:
-    """As an Arrow IPC file; returns what a `Frame` says of it. Raises `Unreturnable` if they do not make a table."""
+    """Writes rows as an Arrow IPC file and returns what a `Frame` says of it. Raises `Unreturnable` if they are no
+    table."""
     frame = table_of(rows)
     if frame.estimated_size() > limit:
         raise TooLarge(limit)

@@ -9,12 +9,14 @@ from answerable.sandbox.runner.plain import DEEPEST, TooLarge, Unreturnable, hol
 
 _LONG_LIST = 10_000
 """A list of more plain values than this goes to the host as a table of one column, where rows are wanted."""
+_MOST_COLUMNS = 10_000
+"""The host takes no more."""
 _MOST_NESTED = 2_000_000
 """Lists and dictionaries inside of the rows of a table."""
 
 
 def as_frame(result: Any) -> Any:
-    """As a polars frame, if it is a table of any kind."""
+    """The value as a polars frame, if it is a table of any kind."""
     import polars
 
     if isinstance(result, polars.LazyFrame):
@@ -52,10 +54,11 @@ def check_text(rows: list[dict[str, Any]], limit: int) -> None:
 
 
 def table_of(rows: list[dict[str, Any]]) -> Any:
-    """As a polars frame. Raises `Unreturnable` if a column holds things that have no type in common."""
+    """The value as a polars frame. Raises `Unreturnable` if a column holds things that have no type in common."""
     import polars
     from polars.exceptions import PolarsError
 
+    _check_width(len(rows[0]))
     # polars follows a list that contains itself until the process dies.
     _check_nesting(rows)
     for name in rows[0]:
@@ -68,6 +71,11 @@ def table_of(rows: list[dict[str, Any]]) -> Any:
         if dtype in (polars.Object, polars.Int128, polars.UInt128):
             raise Unreturnable(f"The column `{name}` holds values that a table cannot hold; give them as text.")
     return frame
+
+
+def _check_width(columns: int) -> None:
+    if columns > _MOST_COLUMNS:
+        raise Unreturnable(f"The result has {columns:,} columns; {_MOST_COLUMNS:,} can be taken.")
 
 
 def _check_nesting(rows: list[dict[str, Any]]) -> None:
@@ -115,6 +123,7 @@ def _from_pandas(result: Any) -> Any:
 def write(frame: Any, file: "BoundedFile") -> None:
     if not frame.width:
         raise Unreturnable("The result is a table without columns.")
+    _check_width(frame.width)
     try:
         _sendable(frame).write_ipc_stream(file, compression="uncompressed", compat_level=_compat_level())
     except Exception as error:  # polars passes failures of the file on as its own
@@ -131,7 +140,7 @@ def _compat_level() -> Any:
 
 
 def _sendable(frame: Any) -> Any:
-    """In one piece, and of types that the host takes."""
+    """The frame in one piece, with types that the host accepts."""
     types = {name: _sendable_type(dtype) for name, dtype in frame.schema.items()}
     return frame.cast({name: dtype for name, dtype in types.items() if dtype != frame.schema[name]}).rechunk()
 

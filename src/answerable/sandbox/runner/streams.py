@@ -26,7 +26,7 @@ class StreamChannel:
         self._waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def listen(self) -> None:
-        """From here on the process ends when the host does. Started last: a thread that is older than a wall is free
+        """Ends the process when the host ends. Started last: a thread that is older than a wall is free
         of it."""
         threading.Thread(target=self._keep_receiving, daemon=True).start()
 

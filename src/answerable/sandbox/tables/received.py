@@ -35,11 +35,19 @@ def write_table(frame: pl.DataFrame, output: int) -> dict[str, Json]:
     """Writes an Arrow IPC file to a descriptor; returns the description of it for the server. Raises `Unreturnable` if
     a value could be stored and not be shown."""
     for column in frame:
+        _check_name(column.name)
         _check_moments(column.name, column)
     with os.fdopen(os.dup(output), "wb") as file:
         frame.write_ipc(file, compression="uncompressed")
     columns = [(name, _type(dtype)) for name, dtype in frame.schema.items()]
     return {"columns": columns, "rows": frame.height, "bytes": os.fstat(output).st_size}
+
+
+def _check_name(name: str) -> None:
+    if len(name.encode()) > arrow_stream.LONGEST_NAME:
+        raise Unreturnable(f"A column has a name of more than {arrow_stream.LONGEST_NAME:,} bytes.")
+    if "\x00" in name:
+        raise Unreturnable("A column has a zero byte in its name.")
 
 
 def _check_moments(name: str, values: pl.Series) -> None:

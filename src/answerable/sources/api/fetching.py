@@ -31,12 +31,15 @@ class FetchedRows:
     """Whether all pages were read."""
     may_lack_rows: bool = False
     """Whether the last page was full and named no next one, though the document says that there are pages."""
+    gone: int = 0
+    """How many of the things whose rows were asked for were deleted meanwhile."""
 
     def add(self, other: "FetchedRows") -> None:
         self.rows += other.rows
         self.pages += other.pages
         self.complete = self.complete and other.complete
         self.may_lack_rows = self.may_lack_rows or other.may_lack_rows
+        self.gone += other.gone
         if len(self.rows) > MOST_ROWS:
             raise LimitError(
                 f"The API gave more than {MOST_ROWS:,} rows of one entity.",

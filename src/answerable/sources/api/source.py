@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from answerable.apis.openapi.endpoints import ApiEndpoint, EndpointCatalog, id_c
 from answerable.apis.openapi.entities import singular
 from answerable.apis.session import ApiSession
 from answerable.core.catalog import Catalog, Column, Table
-from answerable.core.errors import RefusedError, SourceError
+from answerable.core.errors import NotFoundError, RefusedError, SourceError
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Json, Scalar
 from answerable.query.checked import CheckedQuery
@@ -27,6 +27,9 @@ from answerable.sources.sql.source import SqlSource
 
 if TYPE_CHECKING:
     from answerable.access.view import SourceAccess
+
+_FIRST_YEAR, _LAST_YEAR = 1970, 9000
+"""Times outside of these stand for no bound at all."""
 
 
 class ApiSource(SqlSource):
@@ -51,12 +54,13 @@ class ApiSource(SqlSource):
                 raise SourceError(f"No row of {name} tells which columns it has.", code="api_columns_unknown")
             views[name] = file
             fingerprints += [name, fingerprint]
+        counted = self.may_be_called
         live = LiveCalls(
             at=datetime.now(UTC),
-            calls=fetching.session.requests,
-            pages=sum(rows.pages for rows in found.values()),
+            calls=fetching.session.requests if counted else None,
+            pages=sum(rows.pages for rows in found.values()) if counted else None,
             fingerprint=digest(*fingerprints),
-            notes=tuple(_notes(found)),
+            notes=(*_notes(found, counted), *_open_periods(self._api.tables, needed)),
         )
         pool = WorkerPool(self._api.spec(views, live.fingerprint), 1, self._options.places)
         try:
@@ -90,7 +94,7 @@ class ApiSource(SqlSource):
     async def _profiled(self, bare: Catalog, keys: Sequence[Mapping[str, Any]]) -> Catalog:
         catalog = await super()._profiled(bare, [*keys, *_keys(self._api.tables)])
         api = self._api
-        tables = tuple(_told(table, api.tables[table.name], table.name in api.partly) for table in catalog.tables)
+        tables = tuple(_documented(table, api.tables[table.name], table.name in api.partly) for table in catalog.tables)
         return catalog.model_copy(update={"tables": tables})
 
 
@@ -126,6 +130,7 @@ class _Fetching:
             for column, values in needed.demands.items()
             if len(values) == 1 and _is_filter(table.endpoint, column, values[0])
         }
+        filters |= _time_filters(table.endpoint, needed)
         return await fetched(self.session, table.endpoint, filters=filters, progress=self._progress)
 
     async def _parent_ids(self, table: ApiTable, needed: NeededRows) -> list[Scalar]:
@@ -152,11 +157,21 @@ class _Fetching:
         assert key is not None
         parameter = parent.parameter
 
+        missing: list[NotFoundError] = []
+
         async def of_one(value: Scalar) -> FetchedRows:
-            found = await fetched(self.session, table.endpoint, ids={parameter: value})
+            try:
+                found = await fetched(self.session, table.endpoint, ids={parameter: value})
+            except NotFoundError as error:
+                missing.append(error)
+                return FetchedRows(pages=1, gone=1)
             return replace(found, rows=with_key(found.rows, key, value))
 
-        return _together(await for_each(ids, of_one))
+        whole = _together(await for_each(ids, of_one))
+        # One may be deleted between two calls. If all are gone, the path is wrong.
+        if missing and whole.gone == len(ids):
+            raise missing[0]
+        return whole
 
 
 def _together(parts: Sequence[FetchedRows]) -> FetchedRows:
@@ -185,6 +200,28 @@ def _is_filter(endpoint: ApiEndpoint, column: str, value: Scalar) -> bool:
     return not parameter.values or str(value) in parameter.values
 
 
+def _time_filters(endpoint: ApiEndpoint, needed: NeededRows) -> dict[str, Scalar]:
+    """`since` and `until` of an endpoint that has both, if its rows have one time only. They may let in more than the
+    statement needs, and never less."""
+    times = [column.name for column in endpoint.columns if column.type == "datetime"]
+    if len(times) != 1 or any(endpoint.query_parameter(name) is None for name in ("since", "until")):
+        return {}
+    bounds = zip(("since", "until"), needed.bounds.get(times[0], (None, None)), strict=True)
+    return {name: moment for name, text in bounds if text is not None and (moment := _moment(text, name)) is not None}
+
+
+def _moment(text: str, bound: str) -> str | None:
+    """A time as APIs write it, to the second; a later bound is rounded up. None if it is none, or not of this age."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    if not _FIRST_YEAR <= found.year <= _LAST_YEAR:
+        return None
+    return (found + timedelta(seconds=bound == "until")).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
 def _meets(row: Json, needed: NeededRows) -> bool:
     """Whether a row may be one that the statement demands. Nested columns are not judged."""
     if not isinstance(row, dict):
@@ -192,11 +229,29 @@ def _meets(row: Json, needed: NeededRows) -> bool:
     return all(column not in row or str(row[column]) in map(str, values) for column, values in needed.demands.items())
 
 
-def _notes(found: Mapping[str, FetchedRows]) -> list[str]:
-    return [
+def _notes(found: Mapping[str, FetchedRows], counted: bool) -> list[str]:
+    """`counted`: whether numbers may be told. They are of all rows, hidden ones too."""
+    full = [
         f"{name}: the API may have more rows. Its last page was full, and it named no next one."
         for name, rows in found.items()
         if rows.may_lack_rows
+    ]
+    gone = [
+        f"{name}: {f'{rows.gone:,}' if counted else 'some'} of those whose rows were asked for are no longer there."
+        for name, rows in found.items()
+        if rows.gone
+    ]
+    return full + gone
+
+
+def _open_periods(tables: Mapping[str, ApiTable], needed: Mapping[str, NeededRows]) -> list[str]:
+    """What is said of a list that begins where the API wants it to, such as a log: no earliest time was asked for."""
+    return [
+        f"{name}: no earliest time was asked for, so the API decides how far back its rows go."
+        for name, rows in needed.items()
+        if (endpoint := tables[name].endpoint).query_parameter("since") is not None
+        and "since" not in _time_filters(endpoint, rows)
+        and _ids_demanded(tables[name], rows) is None
     ]
 
 
@@ -227,8 +282,8 @@ def _key(from_table: str, from_column: str, to_table: str, to_column: str) -> Ma
     }
 
 
-def _told(table: Table, api: ApiTable, partly: bool) -> Table:
-    """With what the document says about it. Of a table that was read in part, the figures are not known."""
+def _documented(table: Table, api: ApiTable, partly: bool) -> Table:
+    """The table with what the document says about it. Of a table that was read in part, the figures are not known."""
     said = {column.name: column.description for column in api.endpoint.columns}
     columns: list[Column] = []
     for column in table.columns:

@@ -1,5 +1,7 @@
 """Looking at the tables of a graph: some rows, and how often values occur."""
 
+from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from answerable.core.catalog import Column, Table
@@ -12,6 +14,9 @@ from answerable.sources.statistics import ColumnStatistics, TableStatistics, Val
 TOP = 10
 LOOKED_AT = 1_000_000
 _VALUE, _COUNT = tree.Variable("v"), tree.Variable("times")
+_EXAMPLES = 5
+_COUNTED = frozenset({"text", "integer", "number", "boolean", "date", "datetime"})
+_RANGED = frozenset({"integer", "number", "date", "datetime"})
 _LISTED = frozenset({"text", "integer", "boolean", "date"})
 
 
@@ -52,6 +57,47 @@ def _frequent(table: Table, column: Column) -> Sql:
     order = (tree.Sorting(_COUNT, descending=True), tree.Sorting(_VALUE))
     returned = tree.Projection(items, order=order, limit=TOP)
     return _written((tree.MatchClause((rows_of(table),)), tree.With(part)), returned)
+
+
+async def counted(probe: Probe, table: Table) -> Table:
+    """The table with figures of the rows that the probe sees."""
+    [[count]] = await probe.rows(_one_row(table, {"rows": tree.FunctionCall("count", (), star=True)}))
+    columns = [await _counted(probe, table, column, int(count)) for column in table.columns]
+    return table.model_copy(update={"row_count": int(count), "columns": tuple(columns)})
+
+
+async def _counted(probe: Probe, table: Table, column: Column, count: int) -> Column:
+    bare = Column(name=column.name, type=column.type)
+    if column.type not in _COUNTED:
+        return bare
+    value = column_of(table, column.name)
+    asked: dict[str, tree.Expression] = {
+        "known": tree.FunctionCall("count", (value,)),
+        "different": tree.FunctionCall("count", (value,), distinct=True),
+    }
+    if column.type in _RANGED:
+        asked |= {name: tree.FunctionCall(name, (value,)) for name in ("min", "max")}
+    [[known, different, *ends]] = await probe.rows(_one_row(table, asked))
+    frequent = await probe.rows(_frequent(table, column))
+    update: dict[str, Any] = {
+        "nullable": known < count,
+        "unique": known == different and known > 0,
+        "distinct_count": int(different),
+        "null_count": int(count - known),
+        "examples": tuple(str(_shown(value)) for value, _times in frequent[:_EXAMPLES]),
+    }
+    if ends:
+        update |= {"minimum": _bound(ends[0]), "maximum": _bound(ends[1])}
+    return bare.model_copy(update=update)
+
+
+def _one_row(table: Table, asked: Mapping[str, tree.Expression]) -> Sql:
+    items = tuple(tree.ReturnItem(expression, f"{name}_") for name, expression in asked.items())
+    return _written((tree.MatchClause((rows_of(table),)),), tree.Projection(items))
+
+
+def _bound(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def _shown(value: Any) -> str | None:

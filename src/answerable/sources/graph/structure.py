@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from answerable.access.view import SourceView, VisibleTable
-from answerable.core.catalog import Catalog, Relationship, Table
-from answerable.core.errors import OperatorError
+from answerable.core.catalog import Catalog, HiddenName, Relationship, Table
 
 
 def relationships_of(tables: Sequence[Table]) -> tuple[Relationship, ...]:
@@ -40,7 +38,16 @@ def connected(catalog: Catalog) -> Catalog:
     relationships = tuple(
         each for each in catalog.relationships if all((each.from_table, name) in known for name in each.from_columns)
     )
-    return catalog.model_copy(update={"tables": shown, "relationships": relationships})
+    names = {table.name for table in shown}
+    hidden = (*catalog.hidden, *(_hidden_with(table, catalog) for table in catalog.tables if table.name not in names))
+    return catalog.model_copy(update={"tables": shown, "relationships": relationships, "hidden": hidden})
+
+
+def _hidden_with(table: Table, catalog: Catalog) -> HiddenName:
+    """A relationship that leads to a hidden node is hidden by the same rule."""
+    ends = {end for each in table.connections for end in (each.from_table, each.to_table)}
+    rule = next(name.rule for name in catalog.hidden if name.column is None and name.table in ends)
+    return HiddenName(table=table.name, rule=rule)
 
 
 def _shown(table: Table, nodes: dict[str, Table]) -> Table | None:
@@ -57,19 +64,3 @@ def _shown(table: Table, nodes: dict[str, Table]) -> Table | None:
     }
     columns = tuple(column for column in table.columns if column.name not in hidden)
     return table.model_copy(update={"columns": columns})
-
-
-def refuse_unsupported(view: SourceView, tables: Sequence[Table], source: str) -> None:
-    """Rules about rows and masks rewrite SQL. For a graph nothing rewrites them, so they must not be passed over."""
-    for table in tables:
-        seen = view.table(table)
-        if not isinstance(seen, VisibleTable) or not (seen.rows or seen.masks):
-            continue
-        rule = seen.rows[0] if seen.rows else next(iter(seen.masks.values())).rule
-        what = "the rows" if seen.rows else "single values"
-        raise OperatorError(
-            f"The rule {rule.name!r} limits {what} of {table.name}. {source} is a graph, where only whole tables and "
-            "columns can be hidden. Until the rule is changed, nobody to whom it applies can ask this source.",
-            code="access_rule_unsupported",
-            hint="Deny the table or the columns instead, or put what people may see into a graph of its own.",
-        )

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from answerable.core.catalog import Warning
 from answerable.core.progress import Progress
+from answerable.core.records import dataclass
 from answerable.core.values import Language
 from answerable.sources.worker_places import WorkerPlaces
 

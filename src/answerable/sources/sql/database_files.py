@@ -1,7 +1,8 @@
 """Files that are whole databases, recognised by their first bytes."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from answerable.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from answerable.core.errors import (
 )
 from answerable.core.file_errors import cannot_read
 from answerable.core.progress import Progress
+from answerable.core.records import dataclass
 from answerable.core.values import Frozen, Language
 from answerable.isolation.own_folder import own_folder
 from answerable.sources.discovery import (
@@ -45,10 +45,11 @@ from answerable.sources.sql.backend import Snapshot, SourceOptions
 from answerable.sources.sql.duckdb import DuckDbBackend
 from answerable.store.whole_files import cache_file, writing_cache
 
-_FORMAT = "2"
+_FORMAT = "3"
 """Version of the cached files: raised whenever reading the same file gives something else."""
 _LOAD_SECONDS = 900.0
 _SPLIT = "Split it, or store it as Parquet."
+_UNREAD = "Reading the file ended the process that read it: it takes too much memory, or is damaged."
 
 
 class _View(Frozen):
@@ -260,6 +261,11 @@ class _FileReader:
                 rows += await self._loaded(file)
             except (SourceError, LimitError, InternalError) as error:
                 self._failed(file, error)
+            except TransientError as error:
+                # A file that ends the process that reads it would do so again, and must not take the others with it.
+                if error.stable_code != "worker_aborted":
+                    raise
+                self._failed(file, LimitError(_UNREAD, code="file_too_large", hint=_SPLIT))
         return rows
 
     def _failed(self, file: DataFile, error: AnswerableError) -> None:

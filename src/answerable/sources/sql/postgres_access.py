@@ -3,11 +3,11 @@ nothing but the URL, and only hosts that the operator allows, if somebody else d
 
 import os
 import socket
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
 from answerable.core.errors import RefusedError, SourceError
+from answerable.core.records import dataclass
 from answerable.sources.sql.postgres_url import ConnectionParameters
 
 _CALLERS_PARAMETERS = frozenset(

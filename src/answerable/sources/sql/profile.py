@@ -423,7 +423,8 @@ def _column(column: Column, fact: Facts, rows: int) -> Column:
 
 
 def _scalar(value: object, type_: ColumnType) -> Scalar:
-    """As the catalog keeps it: numbers as such, dates as ISO text; anything else is no extreme of this type."""
+    """The value as the catalog stores it: numbers as such, dates as ISO text. Anything else is no extreme of this
+    type."""
     if isinstance(value, date | datetime):
         return value.isoformat()
     if type_ in ("date", "datetime"):

@@ -159,7 +159,7 @@ class _Data:
     """How many more statements may run out of time."""
 
     async def known(self, key: KeyColumn, values: Sequence[str]) -> set[str]:
-        """Those of the values that the key holds."""
+        """Which of the values the key holds."""
         known: set[str] = set()
         for chunk in chunked(values, _VALUES_A_STATEMENT):
             listed = Sql(", ".join(literal(value, self.dialect) for value in chunk))
@@ -168,7 +168,8 @@ class _Data:
         return known
 
     async def inclusions(self, candidates: Sequence[RelationshipCandidate]) -> dict[int, tuple[int, int]]:
-        """For each candidate, by its place: how many distinct values were looked up and how many were found."""
+        """How many distinct values of each candidate were looked up and how many were found, by the candidate's
+        place."""
         statement = union_all(self._inclusion(number, candidate) for number, candidate in enumerate(candidates))
         rows = await self._rows(candidates[0].source[0], statement)
         if rows is not None or len(candidates) == 1:
@@ -247,7 +248,8 @@ def _confidence(candidate: RelationshipCandidate, asked: int, included: int) -> 
 
 
 def _is_namesake(candidate: RelationshipCandidate) -> bool:
-    """The same name as a key: then rows without a partner are gaps in the data, not doubts about the meaning."""
+    """Whether the column has the name of a key. Then rows without a partner are gaps in the data, not doubts about the
+    meaning."""
     return candidate.key.primary and candidate.pointer.name == candidate.key.name
 
 

@@ -102,7 +102,7 @@ def _is_stored_as(value: exp.Expr, kind: str) -> exp.Expr:
 
 
 def _call(name: str, value: exp.Expr) -> exp.Expr:
-    """By its SQLite name; sqlglot's own date functions would be rewritten."""
+    """Calls a function by its SQLite name: sqlglot would rewrite its own date functions."""
     return exp.Anonymous(this=name, expressions=[value.copy()])
 
 

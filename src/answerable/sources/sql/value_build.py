@@ -13,7 +13,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +23,7 @@ from sqlglot import exp
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import LimitError, OperatorError, RefusedError, SourceError, UserError
 from answerable.core.progress import Progress, no_progress
+from answerable.core.records import dataclass
 from answerable.core.values import Language
 from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.sql.probe import Probe

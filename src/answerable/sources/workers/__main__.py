@@ -26,6 +26,7 @@ _ENGINES = {
     "sqlite": ("sqlite_engine", "SqliteEngine"),
     "postgres": ("postgres_engine", "PostgresEngine"),
     "loader": ("loader", "Loader"),
+    "graph_loader": ("graph_loader", "GraphLoader"),
     "frames": ("frames_engine", "FramesEngine"),
     "graph": ("graph_engine", "GraphEngine"),
 }
@@ -59,7 +60,7 @@ def _opened(spec: dict[str, Any]) -> tuple[DatabaseEngine, dict[str, str]]:
 
 
 class _Statements:
-    """Those that wait, and the one that runs, known to both threads."""
+    """The statements that wait, and the one that runs. Both threads use it."""
 
     def __init__(self, engine: DatabaseEngine) -> None:
         self.waiting: queue.SimpleQueue[tuple[dict[str, Any], int | None]] = queue.SimpleQueue()

@@ -23,7 +23,7 @@ def check_ratio(unpacked: int, packed: int) -> None:
 
 
 def check_archive(path: Path, max_bytes: int) -> None:
-    """The same for an archive, whose directory says how large its parts are."""
+    """Refuses an archive that would unpack to too much. Its directory says how large its parts are."""
     with zipfile.ZipFile(path) as archive:
         unpacked = sum(part.file_size for part in archive.infolist())
     check_ratio(unpacked, path.stat().st_size)

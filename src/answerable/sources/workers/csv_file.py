@@ -11,14 +11,16 @@ from typing import Any
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.headers import Header, header_of
 from answerable.sources.workers.typing_columns import Typed, literal, selected, typed
+from answerable.sources.workers.widths import check_width
 
 _SAMPLE = 1 << 20
 _SAMPLE_RECORDS = 1_000
 _DELIMITERS = (",", ";", "\t", "|")
-_MOST_COLUMNS = 4_000
 _LONG_LINES = 64 * 1024 * 1024
 """Read only if need be, as the buffers for it take much memory."""
 _MOST_REJECTS = 100_000
+_CUT_LINE = 10_000
+"""DuckDB keeps so many characters of a line that it rejects."""
 _TOLERATED = 0.01
 """Up to this share of broken rows is left out, with a note; more is an error."""
 
@@ -51,6 +53,11 @@ class _Rejected:
     count: int = 0
     lines: tuple[int, ...] = ()
     reason: str = ""
+    endless: bool = False
+    """Whether a quote took so much with it that DuckDB does not tell how many rows."""
+
+    def badness(self) -> tuple[bool, int]:
+        return self.endless, self.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,7 @@ def read_csv(cursor: Any, path: Path, *, tabs: bool) -> ReadTable:
     layout = _layout(path, sample, tabs)
     best = _attempted(cursor, layout)
     for other in _other_ways(layout, sample, best.rejected) if best.rejected.count else ():
-        best = min(best, _attempted(cursor, other), key=lambda attempt: attempt.rejected.count)
+        best = min(best, _attempted(cursor, other), key=lambda attempt: attempt.rejected.badness())
     notes = [*layout.notes, *layout.header.notes, *_about_rejected(best), *best.typed.notes]
     scan = _scan(best.layout, "ignore_errors = true")
     return ReadTable(selected(layout.header.names, best.typed.expressions, scan), tuple(notes))
@@ -93,8 +100,7 @@ def _layout(path: Path, sample: str, tabs: bool) -> _Layout:
     width = _width(records)
     preamble = list(itertools.takewhile(lambda record: len(record[1]) == 1 < width, records))
     table = records[len(preamble) :]
-    if width > _MOST_COLUMNS:
-        raise Failure("FileError", "file_malformed", f"The file has {width:,} columns; {_MOST_COLUMNS:,} can be read.")
+    check_width(width)
     _refuse_odd_header(table, width)
     header = header_of([_fitted(cells, width) for _line, cells in table[:200] if len(cells) in (width, width - 1)])
     notes = (f"{len(preamble)} lines above the table were left out",) if preamble else ()
@@ -211,8 +217,11 @@ def _rejected(cursor: Any, layout: _Layout) -> _Rejected:
     if not count:
         return _Rejected()
     first = cursor.execute(f"SELECT line_byte_position, error_type {bad} ORDER BY 1 LIMIT 20").fetchall()
+    [(endless,)] = cursor.execute(
+        f"SELECT count(*) > 0 {bad} AND error_type = 'UNQUOTED VALUE' AND strlen(csv_line) >= {_CUT_LINE}"
+    ).fetchall()
     lines = dict.fromkeys(_line_number(layout.path, position) for position, _reason in first)
-    return _Rejected(count, tuple(lines)[:5], _REASONS.get(first[0][1], "cannot be read"))
+    return _Rejected(count, tuple(lines)[:5], _REASONS.get(first[0][1], "cannot be read"), endless)
 
 
 _REASONS = {
@@ -238,6 +247,13 @@ def _about_rejected(attempt: _Attempt) -> Sequence[str]:
     rejected, rows = attempt.rejected, attempt.typed.rows
     if not rejected.count:
         return ()
+    if rejected.endless:
+        raise Failure(
+            "FileError",
+            "file_ragged",
+            f"Line {rejected.lines[0]} {rejected.reason}; what follows cannot be told apart.",
+            "Close the quote in that line, or double it if it is part of the value.",
+        )
     if rejected.count > _TOLERATED * (rows + rejected.count):
         raise Failure(
             "FileError",

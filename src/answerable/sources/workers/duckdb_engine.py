@@ -19,7 +19,6 @@ T = TypeVar("T")
 _INTEGERS = ("tinyint", "smallint", "integer", "utinyint", "usmallint", "uinteger")
 _WIDE_INTEGERS = ("hugeint", "uhugeint", "ubigint")
 _NESTED = ("list", "struct", "map", "array", "union", "variant")
-_QUERIES = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)
 _DOUBLE_DIGITS = 15
 """Decimal digits that a double always keeps."""
 
@@ -102,8 +101,8 @@ def result_column(kind: Any) -> ResultColumn:
 
 
 def probed_column(kind: Any) -> ResultColumn:
-    """For rows that become values of Python: those of DuckDB's own would take `infinity` for a day of the year 9999,
-    and a month for 30 days."""
+    """The column cast for rows that become values of Python: DuckDB's own conversion would take `infinity` for a day of
+    the year 9999, and a month for 30 days."""
     column = result_column(kind)
     if column.type in ("integer", "number", "boolean", "binary"):
         return ResultColumn(column.type)
@@ -157,8 +156,7 @@ class DuckDbEngine(SqlEngine):
 
     def rows(self, request: Request) -> list[Any]:
         with self._running():
-            self._only_select(request.sql)
-            relation = self._cursor.sql(request.sql)
+            relation = self._cursor.sql(self._only_select(request.sql))
             columns = list(map(probed_column, relation.types))
 
             def fetch(columns: list[ResultColumn]) -> list[Any]:
@@ -172,8 +170,7 @@ class DuckDbEngine(SqlEngine):
 
     def execute(self, request: Request, out: ArrowFile) -> list[tuple[str, str]]:
         with self._running():
-            self._only_select(request.sql)
-            relation = self._cursor.sql(request.sql)
+            relation = self._cursor.sql(self._only_select(request.sql))
             names = unique_names(relation.columns)
             columns = list(map(result_column, relation.types))
 
@@ -193,6 +190,9 @@ class DuckDbEngine(SqlEngine):
             return columns, do(columns)
         # Perhaps a value did not fit; `_unfit` finds out.
         except (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException, RuntimeError):
+            # The error may have ended the transaction.
+            self._cursor.execute("ROLLBACK")
+            self._cursor.execute(_BEGIN)
             unfit = self._unfit(sql, columns)
             if not unfit:
                 raise
@@ -215,20 +215,27 @@ class DuckDbEngine(SqlEngine):
     def interrupt(self) -> None:
         self._cursor.interrupt()
 
-    def _only_select(self, sql: str) -> None:
-        # A PIVOT that takes its columns from the data is more than one statement to DuckDB. Only a query, of whichever
-        # kind, can stand in brackets.
-        for text in (sql, f"SELECT * FROM ({_bare(sql)})"):
-            statements = self._cursor.extract_statements(text)
-            if len(statements) != 1 or statements[0].type not in _QUERIES:
-                raise Failure("RefusedError", "sql_refused", "Only a single SELECT statement can be run.")
+    def _only_select(self, sql: str) -> Any:
+        """The statement as DuckDB has parsed it, or its text where it is more than one statement to DuckDB."""
+        statements = self._cursor.extract_statements(sql)
+        kinds = [statement.type for statement in statements]
+        if kinds == [duckdb.StatementType.SELECT]:
+            return statements[0]
+        # A PIVOT that takes its columns from the data. Only a query, of whichever kind, can stand in brackets.
+        multiple = [duckdb.StatementType.MULTI]
+        inside = self._cursor.extract_statements(f"SELECT * FROM ({_bare(sql)})") if kinds == multiple else ()
+        if [statement.type for statement in inside] != multiple:
+            raise Failure("RefusedError", "sql_refused", "Only a single SELECT statement can be run.")
+        return sql
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        """A fresh cursor for each statement, as only one result can be open on each."""
+        """A fresh cursor for each statement, as only one result can be open on each. Its transaction only reads: DuckDB
+        takes a WITH that inserts, updates or deletes for a SELECT, and a database in memory could be written to."""
         self._cursor = self._connection.cursor()
         try:
             with _translated(self._memory_mb):
+                self._cursor.execute(_BEGIN)
                 yield
         finally:
             self._cursor.close()
@@ -256,7 +263,8 @@ def _list(texts: list[str]) -> str:
 
 
 def _bare(sql: str) -> str:
-    """To stand in parentheses: without a semicolon, and on lines of its own in case it ends in a comment."""
+    """The statement as it can stand in parentheses: without a semicolon, and on lines of its own in case it ends in a
+    comment."""
     return "\n" + sql.rstrip().rstrip(";") + "\n"
 
 
@@ -270,6 +278,7 @@ def _projected(sql: str, names: list[str], columns: list[ResultColumn]) -> str:
     return f"SELECT {', '.join(items)} FROM ({_bare(sql)}) AS t({', '.join(places)})"
 
 
+_BEGIN = "BEGIN TRANSACTION READ ONLY"
 _TABLES = """
     SELECT schema_name, table_name, true FROM duckdb_tables() WHERE NOT internal AND NOT temporary
     UNION ALL
@@ -366,7 +375,7 @@ def _failure(text: str, memory_mb: int, opening: str | None) -> Failure:
     if kind in ("INTERNAL", "FATAL"):
         # After this DuckDB runs nothing any more.
         return Failure("SourceError", "engine_broke", f"DuckDB broke down at this query: {message}", _BREAKS_HINT)
-    if kind == "Permission":
+    if kind == "Permission" or (kind == "TransactionContext" and "read-only" in message):
         return Failure("RefusedError", "sql_refused", message)
     if opening is not None:
         return _cannot_open(opening, message)

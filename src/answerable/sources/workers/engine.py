@@ -50,8 +50,12 @@ class SqlEngine(ABC):
         if do == "inspect":
             return self.inspect()
         if do == "rows_of_each":
-            statements = request.pop("statements")
-            return [self._rows_if_it_runs(Request(sql, **request)) for sql in statements]
+            statements, seconds = request.pop("statements"), request.pop("seconds") / 2
+            half = Deadline(seconds)
+            # What is not begun in time tells nothing, and what takes longer is stopped where the engine can: to go on
+            # would lose the rows of those before it.
+            each = (Request(sql, seconds, **request) for sql in statements)
+            return [None if half.passed() else self._rows_if_it_runs(one) for one in each]
         asked = Request(**request)
         if do == "check":
             return self.check(asked)
@@ -100,12 +104,15 @@ class SqlEngine(ABC):
 def unique_names(names: list[str]) -> list[str]:
     """A result column of the same name as an earlier one gets a number: `name_2`."""
     taken: set[str] = set()
+    reached: dict[str, int] = {}  # the last number that a name was given, so that no number is tried twice
     unique = []
     for name in names:
-        candidate, number = name, 1
+        folded = name.casefold()
+        candidate, number = name, reached.get(folded, 1)
         while candidate.casefold() in taken:
             number += 1
             candidate = f"{name}_{number}"
+        reached[folded] = number
         taken.add(candidate.casefold())
         unique.append(candidate)
     return unique

@@ -8,9 +8,11 @@ from answerable.sources.workers.csv_file import ReadTable
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.headers import header_of
 from answerable.sources.workers.typing_columns import selected, typed
+from answerable.sources.workers.widths import check_width
 
 _SAMPLE_ROWS = 200
 _HEADER_WITHIN = 50
+_MOST_SHEETS = 500
 
 
 def read_excel(cursor: Any, path: Path) -> Iterator[tuple[str, ReadTable]]:
@@ -22,6 +24,9 @@ def read_excel(cursor: Any, path: Path) -> Iterator[tuple[str, ReadTable]]:
         names = book.sheet_names
     except fastexcel.FastExcelError as error:
         raise _unreadable(error) from error
+    if len(names) > _MOST_SHEETS:
+        message = f"The workbook has {len(names):,} sheets; {_MOST_SHEETS:,} can be read."
+        raise Failure("LimitError", "file_too_large", message, "Split it into several files.")
     for name in names:
         try:
             table = _sheet(cursor, book, name)
@@ -45,6 +50,7 @@ def _sheet(cursor: Any, book: Any, name: str) -> ReadTable | None:
     sheet = book.load_sheet(name, header_row=None, dtypes="string")
     if sheet.width == 0 or sheet.height == 0:
         return None
+    check_width(sheet.width)
     rows = _registered(cursor, sheet).execute(f"SELECT * FROM sheet LIMIT {_SAMPLE_ROWS}").fetchall()
     above = _rows_above(rows)
     header = header_of(rows[above:])

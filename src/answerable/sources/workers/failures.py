@@ -1,6 +1,8 @@
 """Failures as a worker reports them: the kind, code, message and hint of the error that the parent will raise."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+
+from answerable.core.records import dataclass
 
 _LONGEST_LOCK_SECONDS = 10.0
 

@@ -61,7 +61,7 @@ class _Stream:
 
 
 def _batches(rows: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    """At least one, so that a frame without rows is a table too."""
+    """The batches of a frame: at least one, so that a frame without rows is a table too."""
     schema = rows.collect_schema()
     kinds = {name: dtype.base_type() for name, dtype in schema.items()}
     casts = [pl.col(name).cast(_TAKEN_AS[kind]) for name, kind in kinds.items() if kind in _TAKEN_AS]

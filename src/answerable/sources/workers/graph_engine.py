@@ -11,6 +11,7 @@ from typing import Any
 import ladybug
 import ladybug._lbug  # else loaded with the first database, when the walls are up and its libraries out of reach
 
+from answerable.isolation.wire import nested_as_text
 from answerable.sources.workers import failures, row_batches
 from answerable.sources.workers.arrow_file import ArrowFile
 from answerable.sources.workers.engine import Request, SqlEngine, unique_names
@@ -71,7 +72,7 @@ class GraphEngine(SqlEngine):
         return {"tables": found, "relationships": [], "left_out": []}
 
     def _key(self, name: str) -> str | None:
-        info = self._all(f"CALL table_info({_text(name)}) RETURN *")
+        info = self._all(f"CALL table_info({literal(name)}) RETURN *")
         return next((row[1] for row in info if row[4]), None)
 
     def _node_table(self, name: str, key: str | None) -> dict[str, Any]:
@@ -79,7 +80,7 @@ class GraphEngine(SqlEngine):
         return {**self._counted(name, f"MATCH (t:{quoted(name)})", columns), "primary_key": [key] if key else []}
 
     def _edge_table(self, name: str, keys: dict[str, str | None]) -> dict[str, Any]:
-        pairs = self._all(f"CALL show_connection({_text(name)}) RETURN *")
+        pairs = self._all(f"CALL show_connection({literal(name)}) RETURN *")
         pattern = f"MATCH (a)-[t:{quoted(name)}]->(b)"
         connections: list[dict[str, Any]] = [{"from_table": row[0], "to_table": row[1]} for row in pairs]
         ends: dict[str, str] = {}
@@ -95,8 +96,8 @@ class GraphEngine(SqlEngine):
         return {**self._counted(name, pattern, columns), "primary_key": [], "connections": connections}
 
     def _columns(self, table: str, pattern: str, ends: dict[str, str]) -> dict[str, tuple[str, str]]:
-        """For each column: how a statement names it, and its type."""
-        info = self._all(f"CALL table_info({_text(table)}) RETURN *")
+        """The columns: how a statement names each, and its type."""
+        info = self._all(f"CALL table_info({literal(table)}) RETURN *")
         own = {row[1]: (f"t.{quoted(row[1])}", plain_type(row[2])) for row in info}
         found: dict[str, tuple[str, str]] = {}
         for name, expression in ends.items():
@@ -237,7 +238,7 @@ def _whole(values: Sequence[Any]) -> list[int | None]:
 def _plain_value(value: Any) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
-    return value
+    return nested_as_text(value)
 
 
 def _bound(value: Any) -> Any:
@@ -268,5 +269,5 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _text(value: str) -> str:
+def literal(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

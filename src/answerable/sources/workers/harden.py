@@ -8,9 +8,9 @@ import os
 import resource
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from answerable.core.records import dataclass
 from answerable.isolation import landlock, seccomp
 from answerable.isolation.kernel import Unavailable, forbid_new_privileges
 
@@ -73,7 +73,8 @@ def _filtered(needs: Needs) -> dict[str, str]:
 
 
 def limit_statement(seconds: float, threads: int, address_mb: int, file_bytes: int) -> None:
-    """For the next statement; the clock of the parent comes first, this holds if the parent cannot act."""
+    """Limits the time of the next statement. The clock of the parent comes first; this one holds if the parent cannot
+    act."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     spent = used.ru_utime + used.ru_stime
     # The kernel counts the time of all threads since the process began. Five seconds more let the parent's clock come

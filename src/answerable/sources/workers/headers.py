@@ -20,7 +20,7 @@ class Header:
 
 
 def header_of(records: Sequence[Record]) -> Header:
-    """From the first records of a table, all of the same length."""
+    """The header, judged by the first records of a table, all of the same length."""
     first = [_tidy(cell) for cell in records[0]]
     if not _names_columns(first, records[1:]):
         note = f"its first row holds values, not names; the columns are called column_1 to column_{len(first)}"

@@ -31,7 +31,7 @@ def _finite(value: float) -> float:
 
 
 def _moment(value: datetime | time) -> str:
-    """With as many digits of the second as it needs: none, three or six."""
+    """The moment with as many digits of the second as it needs: none, three or six."""
     digits = "seconds" if not value.microsecond else "microseconds" if value.microsecond % 1_000 else "milliseconds"
     return value.isoformat(timespec=digits)
 

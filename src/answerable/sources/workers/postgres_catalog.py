@@ -119,7 +119,8 @@ def _note_key(table: dict[str, Any], kind: str, columns: list[str]) -> None:
 
 
 def fingerprinted(cursor: Any, main: str | None) -> dict[str, Any]:
-    """From the counters that the server keeps of every change; its own figures lag by up to a second."""
+    """The fingerprint from the counters that the server keeps of every change. Its own figures lag by up to a
+    second."""
     return {
         "tables": {
             table_name(schema, name, main): "|".join(map(str, figures))

@@ -133,7 +133,7 @@ class PostgresEngine(SqlEngine):
         return self._fingerprint() if do == "fingerprint" else super().answer(do, request, output)
 
     def _fingerprint(self) -> dict[str, Any]:
-        """By table, a text that changes when its rows do: no file tells it."""
+        """A text for each table that changes when its rows do: PostgreSQL has no file whose date would show it."""
         with self._transaction(60) as cursor:
             return fingerprinted(cursor, self._schema)
 
@@ -244,8 +244,8 @@ class PostgresEngine(SqlEngine):
 
 
 def _connected(parameters: dict[str, str], uniform_seconds: float | None) -> Any:
-    """With `uniform_seconds`, somebody other than the operator named the address: every failure then reads the same,
-    and takes a multiple of these seconds."""
+    """Connects to the server. With `uniform_seconds`, somebody other than the operator named the address: every failure
+    then reads the same, and takes a multiple of these seconds."""
     started = time.monotonic()
     try:
         seconds = _CONNECT_SECONDS if uniform_seconds is None else max(2, int(uniform_seconds) - 1)

@@ -8,7 +8,7 @@ _BYTES = 16 * 1024 * 1024
 
 
 def rows_next(out: ArrowFile) -> int:
-    """As many as fit into a fixed number of bytes, judged by the rows written so far."""
+    """How many rows fit into a fixed number of bytes, judged by the rows written so far."""
     if not out.row_count:
         return _FIRST
     return max(1, min(_MOST, _BYTES * out.row_count // max(1, out.byte_count)))

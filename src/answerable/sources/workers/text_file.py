@@ -44,7 +44,7 @@ def plain_text(path: Path, compressed: bool, staging: Path, max_bytes: int) -> P
     head = _head(path)
     if not head.strip():
         raise Failure("FileError", "file_empty", "The file is empty.", "Put data into it, or take it away.")
-    encoding = _marked(head) or _unmarked_utf16(head)
+    encoding = _decoding(path, head)
     if encoding is None and (_looks_binary(head) or other_than_text(head)):
         raise not_text(head)
     notes = []
@@ -95,8 +95,20 @@ def _head(path: Path) -> bytes:
         return file.read(_HEAD)
 
 
-def _marked(head: bytes) -> str | None:
-    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
+def _decoding(path: Path, head: bytes) -> str | None:
+    """The encoding that the first bytes show, if all others agree. UTF-16 that begins with a NUL looks like UTF-32."""
+    shown = [encoding for mark, encoding in _MARKS if head.startswith(mark)]
+    if not shown and (unmarked := _unmarked_utf16(head)):
+        shown = [unmarked]
+    if not shown:
+        return None
+    found = next((encoding for encoding in shown if _is_encoded(path, encoding)), None)
+    if found is None:
+        message = (
+            f"The file begins as {shown[-1].upper()} text, but is damaged or cut off: not all of it can be decoded."
+        )
+        raise Failure("FileError", "file_damaged", message, "Save it again, as UTF-8.")
+    return found
 
 
 def _unmarked_utf16(head: bytes) -> str | None:

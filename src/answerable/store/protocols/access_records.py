@@ -52,7 +52,7 @@ class AccessRecords(Protocol):
     async def request(self, tenant: TenantId, request_id: str) -> AccessRequest | None: ...
 
     async def requests(self, tenant: TenantId, user: str | None, *, limit: int = 200) -> Sequence[AccessRequest]:
-        """Those of a user, or with None of everybody: the newest first."""
+        """The requests of a user, or of everybody if `user` is None, the newest first."""
         ...
 
     async def decide(self, tenant: TenantId, request: AccessRequest) -> bool:

@@ -1,9 +1,10 @@
 """Circuit breakers that are open, for all processes of the store."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from answerable.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,7 @@ class OpenBreaker:
 
 class OpenBreakers(Protocol):
     async def all(self) -> Mapping[str, OpenBreaker]:
-        """By target."""
+        """The open breakers, by target."""
         ...
 
     async def put(self, target: str, opened: OpenBreaker) -> None: ...

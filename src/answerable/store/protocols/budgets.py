@@ -44,7 +44,7 @@ class Budgets(Protocol):
     unless more was spent than had been reserved."""
 
     async def reserve(self, reservation: str, limits: Sequence[AccountLimit], amount: Amount) -> bool:
-        """In all of the accounts, or in none if one of them has too little left."""
+        """Reserves an amount in all of the accounts, or in none if one of them has too little left."""
         ...
 
     async def settle(self, reservation: str, spent: Amount | None) -> None:

@@ -52,7 +52,7 @@ class Graphs(Protocol):
     async def get(self, principal: Principal, name: str) -> GraphRecord: ...
 
     async def list(self, principal: Principal, *, tag: str | None = None) -> Sequence[GraphRecord]:
-        """By name."""
+        """The stored graphs, sorted by name."""
         ...
 
     async def version(self, principal: Principal, name: str, version: int | None = None) -> GraphVersion:

@@ -20,7 +20,7 @@ class GroupRecord:
 
 class UserGroups(Protocol):
     async def list(self, tenant: TenantId) -> Sequence[GroupRecord]:
-        """By name."""
+        """The groups, sorted by name."""
         ...
 
     async def find(self, tenant: TenantId, group_id: str) -> GroupRecord | None: ...

@@ -70,7 +70,7 @@ class FlowRecord:
 
 class Users(Protocol):
     async def list(self, tenant: TenantId) -> Sequence[UserRecord]:
-        """By name."""
+        """The users, sorted by name."""
         ...
 
     async def find(self, tenant: TenantId, name: str) -> UserRecord | None: ...
@@ -93,7 +93,7 @@ class Sessions(Protocol):
         ...
 
     async def of_user(self, tenant: TenantId, user: str) -> Sequence[SessionRecord]:
-        """Those that live, the newest first."""
+        """The sessions of a user that have not ended, the newest first."""
         ...
 
     async def end(self, tenant: TenantId, user: str, session_id: str | None) -> int:
@@ -134,7 +134,7 @@ class SignInAttempts(Protocol):
         ...
 
     async def forget(self, tenant: TenantId, name: str) -> None:
-        """For somebody who signed in."""
+        """Forgets the failed attempts of somebody who has signed in."""
         ...
 
 

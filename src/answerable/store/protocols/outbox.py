@@ -1,10 +1,11 @@
 """What must be delivered at least once, written in the commit of what it announces."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from answerable.core.context import Principal
+from answerable.core.records import dataclass
 from answerable.core.values import Json
 
 

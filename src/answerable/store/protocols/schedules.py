@@ -27,13 +27,13 @@ class Schedules(Protocol):
         ...
 
     async def list(self, principal: Principal) -> Sequence[ScheduleRecord]:
-        """By name."""
+        """The schedules, sorted by name."""
         ...
 
     async def remove(self, principal: Principal, name: str) -> None: ...
 
     async def due(self, now: datetime) -> Sequence[ScheduleRecord]:
-        """Those of all tenants whose time has come."""
+        """The schedules of all tenants whose time has come."""
         ...
 
     async def advance(self, record: ScheduleRecord, next_at: datetime, body: Json) -> bool:

@@ -99,7 +99,7 @@ class ProcessSize:
 
 
 def limit(limits: dict[str, Any], size: ProcessSize, inputs: int) -> None:
-    """For the code that comes now; what it cannot raise again."""
+    """Sets the limits of the code that comes now. It cannot raise them again."""
     data, addresses = size.read()
     memory = (limits["memory_mb"] + _HEADROOM_MB) * _MB
     for which, value in (

@@ -32,7 +32,7 @@ class Launch:
         return self.way != "landlock"
 
     def start(self, descriptor: int) -> "subprocess.Popen[bytes]":
-        """With nothing of our environment, and no terminal whose keys could reach it."""
+        """Starts the jail with nothing of our environment, and no terminal whose keys could reach it."""
         return subprocess.Popen(  # noqa: S603 - a fixed command
             self.command,
             pass_fds=[descriptor],
@@ -50,7 +50,7 @@ def bubblewrap() -> str | None:
 
 
 def ways(*, with_bubblewrap: bool | None, with_namespaces: bool) -> tuple[Way, ...]:
-    """In the order in which they are tried."""
+    """The ways to start a jail, in the order in which they are tried."""
     if sys.platform != "linux" or not with_namespaces:
         return ("landlock",)
     if with_bubblewrap is False or (with_bubblewrap is None and bubblewrap() is None):
@@ -90,7 +90,8 @@ def _pivot(seen: View, zygote: Sequence[str]) -> tuple[str, ...]:
 
 
 def _bubblewrap_options(seen: View) -> list[str]:
-    """As root the zygote itself lays down its ids, so that they are nobody's in the whole system."""
+    """The options of bubblewrap. As root the zygote itself lays down its ids, so that they are nobody's in the whole
+    system."""
     ids = (
         ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
         if os.getuid() == 0

@@ -49,7 +49,7 @@ class View:
 
 @cache
 def private() -> View:
-    """In a root of its own, where nothing tells how this machine is laid out."""
+    """The view of a process in a root of its own, where nothing tells how this machine is laid out."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     stdlib = f"{_HOME}/{sys.platlibdir}/{version}"
     python = f"{_HOME}/bin/{version}"

@@ -126,7 +126,7 @@ class Child:
             self._zygote.kill(self.number)
 
     def own(self, end: ProcessEnd) -> ProcessEnd:
-        """Without what it used before the code came."""
+        """The usage without what the process used before the code came."""
         if end.cpu_ms is None:
             return end
         return replace(end, cpu_ms=round(max(end.cpu_ms - self.cpu_ms_before, 0.0), 3))

@@ -1,0 +1,105 @@
+"""Claims that compare two rows, two columns or two numbers: which is more, which is ahead, which beat the other."""
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from answerable.answers.checking.lexicon import CONCEPTS, HIGHER
+from answerable.answers.checking.predicates import RowSet, subject_after
+from answerable.answers.checking.quantified import row_counts
+from answerable.answers.checking.sentence import Sentence
+from answerable.answers.roles import Field
+from answerable.core.words import fold
+
+_COMPARATIVE = re.compile(
+    r"\b(?P<word>more|fewer|less|higher|lower|longer|shorter|larger|smaller|heavier|lighter|greater|bigger|later|earlier"
+    r"|older|newer|cheaper|taller|dearer|wetter|drier|warmer|colder|denser|hotter|cooler|steeper|stronger|weaker|busier|richer|poorer"
+    r")\b(?P<noun>[^.;:]*?)\bthan\b"
+    r"|\b(?:(?:is|are|was|were|lies|lie|stays|comes|ranks) )(?P<place>ahead of|above|behind|below)\b(?! the\b)"
+    r"|\b(?P<verb>beats?|outperform(?:s|ed)?|outsells?|outsold|outpace[sd]?|outweighs?|outnumbers?|surpass(?:es|ed)?"
+    r"|overt(?:akes?|ook)|edge[sd]? out|trail(?:s|ed)|lag(?:s|ged)(?: behind)?)(?= (?:the )?[A-Z0-9“\"])",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(r"(?:trail|lag)", re.IGNORECASE)
+_DATE_WORDS = frozenset(["later", "earlier", "older", "newer"])
+_STATED = re.compile(r"(?: \w+)?\s*(?:is|are|was|were)\s+(?:much |far |slightly |still )?$")
+
+
+def misplaced(sentence: Sentence) -> Iterator[str]:
+    compared: set[int] = set()
+    for match in _COMPARATIVE.finditer(sentence.text):
+        if match["word"] and (_columns_the_other_way(sentence, match) or _numbers_the_other_way(sentence, match)):
+            yield f"the rows have it the other way round than “{match['word']}”"
+            continue
+        second = subject_after(sentence, match.end())
+        earlier = [m for m in sentence.mentions if m.end <= match.start() and m.start not in compared]
+        between = [m for m in sentence.mentions if match.start() <= m.start and m.end <= match.end()]
+        first = between[-1] if between else earlier[-1] if earlier else None
+        # “more than 500 in Berlin” has a number after “than”, and compares no rows.
+        if first is None or second is None or re.search(r"\d", sentence.text[match.end() : second.start]):
+            continue
+        if match["verb"] and second.start - match.end() > len(" the “"):
+            continue
+        compared.add(second.start)
+        one = first.rows if len(first.rows) > 1 else sentence.rows_of(first)
+        other = second.rows
+        if first.column == second.column and one != other and not _holds(sentence, match, one, other):
+            yield f"the rows have it the other way round than “{match['word'] or match['place'] or match['verb']}”"
+
+
+def _numbers_the_other_way(sentence: Sentence, match: re.Match[str]) -> bool:
+    """“A gain of 197 is larger than one of 458”: the two numbers say it themselves."""
+    before = [n for n in sentence.numerals if n.end <= match.start()]
+    after = [n for n in sentence.numerals if n.start >= match.end()]
+    if not before or not after or not _STATED.fullmatch(sentence.text[before[-1].end : match.start()]):
+        return False
+    one, other = before[-1], after[0]
+    if one.kind != "number" or other.kind != "number" or sentence.is_year(other) or match["noun"].strip():
+        return False
+    if row_counts(one, sentence) is not None:
+        return False  # “two rivers are longer than 3,000 km” counts the rivers
+    return one.value < other.value if match["word"].lower() in HIGHER else one.value > other.value
+
+
+def _columns_the_other_way(sentence: Sentence, match: re.Match[str]) -> bool:
+    """“In 1929 there were more pigs than horses”: two columns are compared in the row that is named."""
+    facts, rows = sentence.facts, sentence.named_rows
+    following = [t.key for t in sentence.tokens if t.start >= match.end()][:2]
+    inside = [t.key for t in sentence.tokens if match.start() < t.start < match.end()]
+    one, other = ([f for f in facts.measures if set(keys) & facts.name_keys(f)] for keys in (inside, following))
+    if len(rows) != 1 or len(one) != 1 or len(other) != 1 or one == other:
+        return False
+    first, second = facts.number(rows[0], one[0].index), facts.number(rows[0], other[0].index)
+    up = match["word"].lower() in HIGHER
+    return first is not None and second is not None and not (first > second if up else first < second)
+
+
+def _holds(sentence: Sentence, match: re.Match[str], one: RowSet, other: RowSet) -> bool:
+    facts, word = sentence.facts, (match["word"] or match["place"] or match["verb"]).lower()
+    up = word in HIGHER or word in ("ahead of", "above") or (bool(match["verb"]) and not _BEHIND.match(word))
+    times = _times(sentence) if word in _DATE_WORDS else []
+    columns = times or _compared_columns(sentence, match)
+    for field in columns:
+        cells = facts.ordinals(field) if field.role == "time" else facts.numbers(field.index)
+        first, second = (_summed(cells, rows) for rows in (one, other))
+        if first is not None and second is not None and (first > second if up else first < second):
+            return True
+    return not columns
+
+
+def _compared_columns(sentence: Sentence, match: re.Match[str]) -> Sequence[Field]:
+    inside = [t for t in sentence.tokens if match.start() <= t.start < match.end()]
+    facts, named = sentence.facts, {t.key for t in inside}
+    found = [f for f in facts.measures if named & facts.name_keys(f)]
+    found += [f for t in inside for f in facts.concerning(CONCEPTS.get(fold(t.text), ()))]
+    spoken = [f for f in sentence.facts.measures if f.index in sentence.spoken]
+    return found or spoken or sentence.facts.measures
+
+
+def _summed(cells: Sequence[Decimal | None], rows: RowSet) -> Decimal | None:
+    values = [value for row in rows if (value := cells[row]) is not None]
+    return sum(values, Decimal(0)) if values else None
+
+
+def _times(sentence: Sentence) -> list[Field]:
+    return [f for f in sentence.facts.fields if f.role == "time"]

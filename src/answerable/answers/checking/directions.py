@@ -1,0 +1,117 @@
+"""Claims that something rose or fell: over time, from one number to another, or as a column of changes says."""
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import pairwise
+
+from answerable.answers.checking.lexicon import DELAYS, DOWN, FELL, LESS, MORE, PUNCTUALITY, ROSE, TOTAL, UP
+from answerable.answers.checking.naming import Token
+from answerable.answers.checking.predicates import joined, subject_after, subject_before
+from answerable.answers.checking.sentence import Sentence
+from answerable.core.words import fold
+
+_QUANTIFIED = re.compile(
+    r"\b(?:only|except|other than|none|no|nobody|all|every|each)\b|\bof (?:the|them|these)\b", re.I
+)
+_ARRIVES = re.compile(
+    r"^(?:, which)? (?:all |both )?(?:arriv\w+|depart\w+|is|are|was|were|runs?|lands?|leaves?)\b[^,;%]*$", re.IGNORECASE
+)
+_EVERY = re.compile(r"\b(?:every|each) (?:single )?(?:year|quarter|month|week|day)\b", re.IGNORECASE)
+
+
+def misdirected(sentence: Sentence) -> Iterator[str]:
+    yield from _mistimed(sentence)
+    for at, token in enumerate(sentence.tokens):
+        sign = _sign(sentence, at)
+        if not sign or any(m.start <= token.start < m.end for m in sentence.labels_named):
+            continue
+        claim = _over_time(sentence, sign) if sentence.facts.series else _of_subject(sentence, token, sign)
+        if claim is False:
+            yield f"the rows do not show that it “{token.text}”"
+            return
+
+
+def _mistimed(sentence: Sentence) -> Iterator[str]:
+    """“Delta arrives late on average”, although its delay is below zero."""
+    if _QUANTIFIED.search(sentence.text):
+        return
+    for sign, pattern in PUNCTUALITY.items():
+        for found in pattern.finditer(sentence.text):
+            subject = subject_before(sentence, found.start())
+            said = sentence.text[subject.end : found.start()] if subject else ""
+            if subject is None or not _ARRIVES.search(said) or "%" in said:
+                continue
+            rows = sentence.rows_of(subject) | joined(sentence, subject)
+            delays = [sentence.facts.numbers(field.index) for field in sentence.facts.concerning(DELAYS)]
+            values = [value for cells in delays for row in rows if (value := cells[row]) is not None]
+            if values and not all(value * sign > 0 for value in values):
+                yield f"the rows do not show that it is “{found.group()}”"
+
+
+def _sign(sentence: Sentence, at: int) -> int:
+    word = fold(sentence.tokens[at].text)
+    following = [fold(t.text) for t in sentence.tokens[at + 1 : at + 3]]
+    if "most" in following or "fewest" in following or "least" in following:
+        return 0
+    if word in ("up", "down") and at and fold(sentence.tokens[at - 1].text) in ("was", "is", "were", "are", "went"):
+        return UP if word == "up" else DOWN
+    return UP if word in ROSE else DOWN if word in FELL else 0
+
+
+def _over_time(sentence: Sentence, sign: int) -> bool | None:
+    """Whether a quantity moved so between the times that are named; None if it cannot be told."""
+    facts = sentence.facts
+    assert facts.series is not None
+    field, order = facts.series
+    times = [m for m in sentence.mentions if m.column == field.index]
+    places = sorted({order.index(row) for m in times for row in m.rows})
+    if _EVERY.search(sentence.text):
+        since = any(sentence.text[: m.start].rstrip().lower().endswith("since") for m in times)
+        span = order[places[0] : None if since else places[-1] + 1] if places else order
+        return _any_measure(sentence, list(pairwise(span)), sign)
+    single = sorted({order.index(next(iter(m.rows))) for m in times if len(m.rows) == 1})
+    if len(single) >= 2:
+        return _any_measure(sentence, [(order[single[0]], order[single[-1]])], sign)
+    if len(single) == 1 and len(times) == 1 and single[0] > 0:
+        return _any_measure(sentence, [(order[single[0] - 1], order[single[0]])], sign)
+    return None
+
+
+def _any_measure(sentence: Sentence, steps: Sequence[tuple[int, int]], sign: int) -> bool:
+    facts = sentence.facts
+    spoken = [f for f in facts.measures if f.index in sentence.spoken] or facts.measures
+    for field in spoken:
+        numbers = facts.numbers(field.index)
+        moves = [b - a for one, other in steps if (a := numbers[one]) is not None and (b := numbers[other]) is not None]
+        if all(move * sign > 0 for move in moves):
+            return True
+    return not spoken
+
+
+def _of_subject(sentence: Sentence, token: Token, sign: int) -> bool | None:
+    changes = sentence.facts.changes
+    if not changes or _QUANTIFIED.search(sentence.text):
+        return None
+    subject = subject_before(sentence, token.start) or subject_after(sentence, token.end)
+    if subject is None:
+        known = [change for change in changes if change is not None]
+        if len(changes) == 1 and known:
+            return known[0] * sign > 0
+        return sum(known, Decimal(0)) * sign > 0 if TOTAL & sentence.words else None
+    moves = [
+        change for row in sentence.rows_of(subject) | joined(sentence, subject) if (change := changes[row]) is not None
+    ]
+    return all(move * sign > 0 for move in moves) if moves else None
+
+
+def reversed_span(sentence: Sentence) -> Iterator[str]:
+    """“Rose from 10 to 8” contradicts itself."""
+    values = [n for n in sentence.numerals if n.kind == "number" and not sentence.is_year(n)]
+    start = next((n for n in values if sentence.word_before(n) == "from"), None)
+    end = next((n for n in values if sentence.word_before(n) == "to"), None)
+    if start is None or end is None or start.value == end.value or start.scaled != end.scaled:
+        return
+    up, down = bool(MORE & sentence.words), bool(LESS & sentence.words)
+    if up != down and up != (end.value > start.value):
+        yield "the second number does not lie in that direction from the first"

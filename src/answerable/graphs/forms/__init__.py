@@ -1,0 +1,1 @@
+"""What each kind of node becomes, a file for each group of kinds."""

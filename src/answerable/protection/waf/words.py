@@ -1,0 +1,5 @@
+"""Lists of words for the checks."""
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
