@@ -42,9 +42,7 @@ export function ReadyMade({ templates }: { templates: ReadyGraph[] }) {
     <section className="pane gbegin" aria-label="Graphs to begin with">
       <div className="scroll">
         <h2>Begin with a ready-made graph</h2>
-        <p className="mid">
-          Each runs as it is on the sample data. Open one to see its steps, point it at your own source, and save it.
-        </p>
+        <p className="mid">Open one to see its steps and what it reads. It is stored once you save or run it.</p>
         <ul className="gcards">
           {templates.map((each) => (
             <li key={each.name}>
