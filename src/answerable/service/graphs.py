@@ -11,6 +11,7 @@ from answerable.core.errors import NotFoundError, UserError
 from answerable.core.events import Event, RunFailed, RunFinished, StepFinished
 from answerable.core.ids import RunId, new_run_id
 from answerable.core.values import Frozen, Json
+from answerable.engine.open_questions import OpenQuestion, open_questions
 from answerable.engine.steps.literal import INPUT
 from answerable.engine.steps.subgraph import with_input
 from answerable.engine.taken import taken_over
@@ -67,6 +68,8 @@ class GraphRun(Frozen):
     """The version of the stored graph that it began with; null for a graph that is not stored."""
     status: RunStatus
     nodes: Mapping[str, NodeRun]
+    waits: tuple[OpenQuestion, ...]
+    """What it waits for, also inside of nodes. Each is decided by its id."""
     output: Json
     error: Json
 
@@ -434,6 +437,7 @@ def _graph_run(record: RunRecord, events: Sequence[Event]) -> GraphRun:
         version=record.graph_version,
         status=record.status,
         nodes={id: each for id, each in node_runs(events).items() if id not in RESERVED},
+        waits=tuple(open_questions(events)) if record.status in UNDER_WAY else (),
         output=last.output if isinstance(last, RunFinished) else None,
         error=error,
     )
