@@ -18,7 +18,7 @@ class OpenQuestion(Frozen):
 
 
 def open_questions(events: Sequence[Event]) -> list[OpenQuestion]:
-    """In the order in which they were asked first."""
+    """The questions that are open, in the order in which they were asked first."""
     asked = {event.node: event for event in events if isinstance(event, ApprovalRequested)}
     if not asked:
         return []

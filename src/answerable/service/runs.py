@@ -117,8 +117,8 @@ class RunService:
 
     async def _no_answer_yet(self, record: RunRecord) -> UserError:
         if record.status == "paused":
-            hint = f"`answerable runs resume {record.run}` lets it go on."
-            return UserError(f"{record.run} is paused.", code="run_waiting", hint=hint)
+            resume = f"`answerable runs resume {record.run}` lets it go on."
+            return UserError(f"{record.run} is paused.", code="run_waiting", hint=resume)
         nodes = [each.node for each in await self.waits(record.run, record.principal)]
         wanted = ", ".join(f"`{node}`" for node in nodes) or "its time"
         hint = f"Decide it: `answerable runs approve {record.run} {nodes[0]}`." if nodes else None
