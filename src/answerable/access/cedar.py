@@ -66,9 +66,9 @@ def _parsed(text: str) -> list[Node]:
     numbered = sorted(document["staticPolicies"].items(), key=lambda item: int(item[0].removeprefix("policy")))
     policies = [policy for _, policy in numbered]
     scopes = {**document, "staticPolicies": {name: {**policy, "conditions": []} for name, policy in numbered}}
-    for error in cedarpy.validate_policies(cedarpy.policies_from_json_str(json.dumps(scopes)), SCHEMA).errors:
-        number = int(error.policy_id.removeprefix("policy"))
-        raise CedarError(_named(policies[number], number + 1, error.error.partition(", ")[2] or error.error))
+    for wrong in cedarpy.validate_policies(cedarpy.policies_from_json_str(json.dumps(scopes)), SCHEMA).errors:
+        number = int(wrong.policy_id.removeprefix("policy"))
+        raise CedarError(_named(policies[number], number + 1, wrong.error.partition(", ")[2] or wrong.error))
     return policies
 
 
