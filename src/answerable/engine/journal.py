@@ -120,7 +120,7 @@ class Journal:
         self._failure: Exception | None = None
 
     def bound_by(self, budget: RunBudget | None) -> None:
-        """From now on the run may use no more than this, whichever of its nodes use it."""
+        """Limits what all nodes of the run may use together."""
         self._budget = budget
         if budget is not None:
             self.context = replace(self.context, spending=self)
