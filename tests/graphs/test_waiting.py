@@ -96,7 +96,8 @@ async def test_a_run_stops_when_its_time_is_spent(run_graph: Any) -> None:
         """,
         head="budget: {seconds: 0.01}",
     )
-    assert (found.status, found.error["code"], found.error["node"]) == ("failed", "run_budget_spent", "rest")
+    assert (found.status, found.error["code"]) == ("failed", "run_budget_spent")
+    assert found.nodes["rest"].status in ("failed", "skipped")  # on a slow machine the time is spent before
 
 
 @pytest.mark.parametrize(
