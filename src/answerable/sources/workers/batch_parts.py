@@ -65,8 +65,8 @@ class _Column:
         return [self.buffers[1][start * width : end * width]]
 
 
-def _bits(bits: memoryview, start: int, end: int) -> bytes:
+def _bits(bits: memoryview, start: int, end: int) -> bytearray:
     """Bits `start` to `end`, moved to the beginning."""
     there = bits[start // 8 : (end + 7) // 8]
     moved = (int.from_bytes(there, "little") >> start % 8) & ((1 << (end - start)) - 1)
-    return moved.to_bytes((end - start + 7) // 8, "little")
+    return bytearray(moved.to_bytes((end - start + 7) // 8, "little"))
