@@ -3,15 +3,16 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field as dataclass_field
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Literal, NamedTuple
 
 from answerable.answers.checking.changes import directed, is_change, paired
 from answerable.answers.checking.lexicon import DIMENSIONS, SCALES
 from answerable.answers.checking.naming import LabelIndex, tokens
-from answerable.answers.checking.numerals import Numeral, StatedDate
+from answerable.answers.checking.numerals import MONTHS, Numeral, StatedDate
 from answerable.answers.format import readable
 from answerable.answers.roles import Field, calendar_part, fields, is_fraction_name, words
 from answerable.core.records import dataclass
@@ -23,6 +24,7 @@ from answerable.query.plan import QueryPlan
 Rows = Sequence[Sequence[Json]]
 
 _DIGIT = re.compile(r"\d")
+_PERIOD = re.compile(r"(?:1[5-9]|20|21)\d\d(?:-(?:0[1-9]|1[0-2]))?")
 _PAIRED_ROWS = 200
 """In larger results differences of any two rows are not considered: nearly every number would be one."""
 
@@ -57,7 +59,25 @@ class ResultFacts:
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        return fields(self.columns, self.plan)
+        return tuple(self._by_cells(field) for field in fields(self.columns, self.plan))
+
+    def _by_cells(self, field: Field) -> Field:
+        """A column of text whose cells are all months or years is one of time: “2024-07”, “1889”."""
+        cells = {row[field.index] for row in self.rows} if field.type == "text" else set()
+        timely = bool(cells) and all(isinstance(cell, str) and _PERIOD.fullmatch(cell) for cell in cells)
+        return replace(field, role="time") if timely else field
+
+    @cached_property
+    def asked_months(self) -> frozenset[int]:
+        """The months that the question names without a year."""
+        asked = re.findall(r"[a-z]+", self.question.lower())
+        return frozenset(number for number, name in enumerate(MONTHS, 1) if name in asked)
+
+    def narrowed(self, said: StatedDate) -> StatedDate:
+        """The year alone of “January 2013”, if the question asks for January and the rows are years."""
+        if said.year and said.month in self.asked_months and not any(known.month for known, _, _ in self.dates()):
+            return StatedDate(year=said.year, day=said.day)
+        return said
 
     @cached_property
     def complete(self) -> bool:
@@ -195,6 +215,17 @@ class ResultFacts:
                     return field, [i for _, i in sorted(known)]
         return None
 
+    def steps(self, field: Field) -> list[Decimal | None]:
+        """How a quantity has changed from the row before in time to each row; empty without a series."""
+        if self.series is None:
+            return []
+        numbers, order = self.numbers(field.index), self.series[1]
+        changes: list[Decimal | None] = [None] * len(self.rows)
+        for one, other in pairwise(order):
+            before, now = numbers[one], numbers[other]
+            changes[other] = None if before is None or now is None else now - before
+        return changes
+
     def concerning(self, concepts: Sequence[str]) -> list[Field]:
         """The measures that the first concept stands for that any measure has in its name."""
         for concept in concepts:
@@ -319,16 +350,16 @@ def number_of(value: Json) -> Decimal | None:
 
 
 def period_of(value: Json) -> StatedDate | None:
-    """The day of ISO 8601 text, or the year that a whole number or a text of four digits is."""
+    """The day or the month of ISO 8601 text, or the year that a whole number or a text of four digits is."""
     if isinstance(value, int) and not isinstance(value, bool):
         return StatedDate(year=value)
     if isinstance(value, str) and re.fullmatch(r"\d{4}", value):
         return StatedDate(year=int(value))
-    match = re.match(r"(\d{4})-(\d{2})-(\d{2})(?!\d)", value) if isinstance(value, str) else None
+    match = re.match(r"(\d{4})-(\d{2})(?:-(\d{2})(?!\d)|$)", value) if isinstance(value, str) else None
     if match is None:
         return None
-    year, month, day = (int(part) for part in match.groups())
-    return StatedDate(year, (month + 2) // 3, month, day)
+    year, month = int(match[1]), int(match[2])
+    return StatedDate(year, (month + 2) // 3, month, int(match[3]) if match[3] else None)
 
 
 def covers(said: StatedDate, known: StatedDate) -> bool:
