@@ -126,5 +126,4 @@ def speaks_of_rows(numeral: Numeral, sentence: Sentence) -> bool:
     starts = sentence.text.lstrip('"“(*- ').lower()
     if starts.startswith(("all ", "every ", "each ", "none ", "no ", "in no ", "nobody ", "only ", "everyone ")):
         return bool(predicates(sentence, 0))
-    counting = [n for n in sentence.numerals if n.end < numeral.start]
-    return any(row_counts(n, sentence) is not None for n in counting)
+    return any(row_counts(n, sentence) is not None for n in sentence.numerals if n != numeral)

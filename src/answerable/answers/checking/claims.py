@@ -112,7 +112,7 @@ def _is_decided(numeral: Numeral, sentence: Sentence) -> bool:
         return facts.has_dates
     if (
         numeral.kind == "ordinal"
-        or row_counts(numeral, sentence) is not None
+        or (row_counts(numeral, sentence) is not None and sentence.is_understood)
         or row_or_column_count(sentence.word_after(numeral), facts)
     ):
         return True

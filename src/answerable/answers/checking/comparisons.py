@@ -14,11 +14,14 @@ from answerable.core.words import fold
 
 _COMPARATIVE = re.compile(
     r"\b(?P<word>more|fewer|less|higher|lower|longer|shorter|larger|smaller|heavier|lighter|greater|bigger|later|earlier"
-    r"|older|newer|younger|deadlier|safer|calmer|windier|milder|slower|faster|cheaper|taller|dearer|wetter|drier|warmer|colder|denser|hotter|cooler|steeper|stronger|weaker|busier|richer|poorer"
+    r"|older|newer|younger|deadlier|safer|calmer|windier|milder|slower|faster|cheaper|taller"
+    r"|dearer|wetter|drier|warmer|colder|denser|hotter|cooler|steeper|stronger|weaker|busier|richer|poorer"
     r")\b(?P<noun>[^.;:]*?)\bthan\b"
     r"|\b(?:(?:is|are|was|were|lies|lie|stays|comes|ranks) )(?P<place>ahead of|above|behind|below)\b(?! the\b)"
-    r"|\b(?P<verb>beats?|outperform(?:s|ed)?|outsells?|outsold|outpace[sd]?|outweighs?|outnumbers?|surpass(?:es|ed)?"
-    r"|overt(?:akes?|ook)|edge[sd]? out|leads?|tops?|trail(?:s|ed)|lag(?:s|ged)(?: behind)?)(?= (?:the )?[A-Z0-9“\"])",
+    r"|\b(?P<verb>beats?|outperform(?:s|ed)?|outsells?|outsold|outpace[sd]?|outweigh(?:s|ed)?"
+    r"|outnumber(?:s|ed)?|exceed(?:s|ed)?|surpass(?:es|ed)?"
+    r"|overt(?:akes?|ook)|edge[sd]? out|leads?|tops?|trail(?:s|ed)|lag(?:s|ged)(?: behind)?)"
+    r"(?= (?:the )?[A-Z0-9“\"]| \w+ (?:in|every|each)\b)",
     re.IGNORECASE,
 )
 _BEHIND = re.compile(r"(?:trail|lag)", re.IGNORECASE)
@@ -29,8 +32,9 @@ _STATED = re.compile(r"(?: \w+)?\s*(?:is|are|was|were)\s+(?:much |far |slightly 
 def misplaced(sentence: Sentence) -> Iterator[str]:
     compared: set[int] = set()
     for match in _COMPARATIVE.finditer(sentence.text):
-        if match["word"] and (_columns_the_other_way(sentence, match) or _numbers_the_other_way(sentence, match)):
-            yield f"the rows have it the other way round than “{match['word']}”"
+        of_columns = (match["word"] or match["verb"]) and _columns_the_other_way(sentence, match)
+        if of_columns or (match["word"] and _numbers_the_other_way(sentence, match)):
+            yield f"the rows have it the other way round than “{match['word'] or match['verb']}”"
             continue
         second = subject_after(sentence, match.end())
         earlier = [m for m in sentence.mentions if m.end <= match.start() and m.start not in compared]
@@ -64,15 +68,22 @@ def _numbers_the_other_way(sentence: Sentence, match: re.Match[str]) -> bool:
 
 def _columns_the_other_way(sentence: Sentence, match: re.Match[str]) -> bool:
     """“In 1929 there were more pigs than horses”: two columns are compared in the row that is named."""
-    facts, rows = sentence.facts, sentence.named_rows
+    facts = sentence.facts
+    always = re.search(r"\b(?:every|each|always)\b", sentence.text, re.IGNORECASE)
+    rows = sentence.named_rows or (list(range(len(facts.rows))) if always else [])
     following = [t.key for t in sentence.tokens if t.start >= match.end()][:2]
     inside = [t.key for t in sentence.tokens if match.start() < t.start < match.end()]
     one, other = ([f for f in facts.measures if set(keys) & facts.name_keys(f)] for keys in (inside, following))
-    if len(rows) != 1 or len(one) != 1 or len(other) != 1 or one == other:
+    if match["verb"]:
+        one = [
+            f for f in facts.measures if {t.key for t in sentence.tokens if t.end <= match.start()} & facts.name_keys(f)
+        ]
+    if not rows or (len(rows) > 1 and not always) or len(one) != 1 or len(other) != 1 or one == other:
         return False
-    first, second = facts.number(rows[0], one[0].index), facts.number(rows[0], other[0].index)
-    up = match["word"].lower() in HIGHER
-    return first is not None and second is not None and not (first > second if up else first < second)
+    up = match["word"].lower() in HIGHER if match["word"] else not _BEHIND.match(match["verb"])
+    pairs = [(facts.number(row, one[0].index), facts.number(row, other[0].index)) for row in rows]
+    known = [(first, second) for first, second in pairs if first is not None and second is not None]
+    return not all(first > second if up else first < second for first, second in known)
 
 
 def _holds(sentence: Sentence, match: re.Match[str], one: RowSet, other: RowSet) -> bool:

@@ -5,7 +5,19 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from answerable.answers.checking.lexicon import DELAYS, DOWN, FELL, LESS, MORE, MOVEMENTS, PUNCTUALITY, ROSE, TOTAL, UP
+from answerable.answers.checking.lexicon import (
+    DELAYS,
+    DOWN,
+    FELL,
+    LESS,
+    MORE,
+    MOVEMENTS,
+    PUNCTUALITY,
+    ROSE,
+    SIGNS,
+    TOTAL,
+    UP,
+)
 from answerable.answers.checking.naming import RowMention, Token
 from answerable.answers.checking.predicates import joined, subject_after, subject_before
 from answerable.answers.checking.sentence import Sentence
@@ -27,11 +39,16 @@ _NEXT = re.compile(
 """What follows the first of two times that stand next to each other: “to only 2 a year later”."""
 _OCCURRED = re.compile(r"\bof (?:the|all|these|its) .*\b(?:fell|falls?) (?:in|on|into|within)\b", re.IGNORECASE)
 """“Half of the frost days fell in 2013” tells when they were."""
-_EVERY = re.compile(r"\b(?:every|each) (?:single )?(?:year|quarter|month|week|day)\b", re.IGNORECASE)
+_EVERY = re.compile(
+    r"\b(?:every|each) (?:single )?(?:year|quarter|month|week|day)\b|\b(?:steadily|continuously|consistently)\b"
+    r"|\b(?P<unit>year|quarter|month|week|day) (?:after|by) (?P=unit)\b",
+    re.IGNORECASE,
+)
 
 
 def misdirected(sentence: Sentence) -> Iterator[str]:
     yield from _mistimed(sentence)
+    yield from _missigned(sentence)
     for at, token in enumerate(sentence.tokens):
         sign = _sign(sentence, at)
         if _OCCURRED.search(sentence.text[: token.end + 7]):
@@ -42,6 +59,22 @@ def misdirected(sentence: Sentence) -> Iterator[str]:
         if claim is False:
             yield f"the rows do not show that it “{token.text}”"
             return
+
+
+def _missigned(sentence: Sentence) -> Iterator[str]:
+    """“Bill depth has a positive correlation”, although it is below zero."""
+    facts = sentence.facts
+    both = [f for f in facts.measures if min(facts.values(f), default=0) < 0 < max(facts.values(f), default=0)]
+    spoken = [f for f in both if f.index in sentence.spoken] or both
+    if _QUANTIFIED.search(sentence.text) or len(spoken) != 1:
+        return
+    for sign, pattern in SIGNS.items():
+        found = pattern.search(sentence.text)
+        subject = subject_before(sentence, found.start()) if found else None
+        rows = sentence.rows_of(subject) | joined(sentence, subject) if subject else frozenset()
+        cells = [value for row in rows if (value := facts.number(row, spoken[0].index)) is not None]
+        if found and cells and not any(value * sign > 0 for value in cells):
+            yield f"the rows do not show that it is “{found.group()}”"
 
 
 def _mistimed(sentence: Sentence) -> Iterator[str]:
@@ -64,7 +97,7 @@ def _mistimed(sentence: Sentence) -> Iterator[str]:
 def _sign(sentence: Sentence, at: int) -> int:
     word = fold(sentence.tokens[at].text)
     following = [fold(t.text) for t in sentence.tokens[at + 1 : at + 3]]
-    if word in MOVEMENTS and at and fold(sentence.tokens[at - 1].text) in ("the", "that", "this"):
+    if word in MOVEMENTS and at and fold(sentence.tokens[at - 1].text) in ("the", "that", "this", "of", "after"):
         return 0  # “the gain was lost”
     if "most" in following or "fewest" in following or "least" in following:
         return 0
@@ -115,7 +148,11 @@ def _is_apart(sentence: Sentence, token: Token, mention: RowMention) -> bool:
 def _is_since(sentence: Sentence, mention: RowMention) -> bool:
     """“Since 2013”, “from September on”."""
     before, after = sentence.text[: mention.start].rstrip().lower(), sentence.text[mention.end :]
-    return before.endswith("since") or (before.endswith("from") and bool(re.match(r" (?:on|onwards?)\b", after)))
+    if re.search(r"\b(?:every|each) (?:year|quarter|month|week|day) since\W*$", after):
+        return True
+    return before.endswith(("since", "after")) or (
+        before.endswith("from") and bool(re.match(r" (?:on|onwards?)\b", after))
+    )
 
 
 def _ran(sentence: Sentence, order: Sequence[int], sign: int, run: re.Match[str]) -> bool:

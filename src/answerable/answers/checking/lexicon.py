@@ -197,7 +197,8 @@ BOUND = re.compile(
     r"|(?P<at_most>at most|(?<!add )(?<!adds )(?<!added )(?<!adding )(?<!come )(?<!comes )(?<!came )up to"
     r"|no more than|not more than|≤)"
     r"|(?P<above>(?<!no )(?:more|longer|higher|larger|greater|bigger|heavier|later|older|taller) than|over|above"
-    r"|exceed(?:s|ed|ing)?(?: an? [\w ]{1,20} of)?|with an? [\w ]{1,20} (?:over|above)|beyond|after|>)"
+    r"|exceed(?:s|ed|ing)?(?: an? [\w ]{1,20} of)?|with an? [\w ]{1,20} (?:over|above)"
+    r"|topp(?:ed|ing)|tops|beyond|after|>)"
     r"|(?P<below><|(?<!no )(?:less|fewer|shorter|lower|smaller|lighter|earlier|younger) than|under|below|before)",
     re.IGNORECASE,
 )
@@ -281,6 +282,8 @@ UNDERSTOOD = frozenset(
         *FELL,
     }
     | {*COMMON_STARTS, *VERBS, *CAPITALS, *MOVEMENTS, *SUPERLATIVES, *CONCEPTS, *DIMENSIONS}
-    | _set("be been being do did s has all such own much very far still percent twice times dollars euros grams")
+    | _set(
+        "be been being do did s such own much very far still them him her listed shown found percent twice times dollars euros grams"
+    )
 )
 """Words whose part in a sentence is known. A sentence with other words may say more than can be checked."""

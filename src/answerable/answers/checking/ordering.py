@@ -48,6 +48,7 @@ _IN_RELATION = re.compile(r"\W*(?:in (?:relative|percentage) terms|relatively|pr
 _ABSOLUTE = re.compile(r"\babsolute(?:ly)?\b", re.IGNORECASE)
 _PER = re.compile(r" (?:\w+ )?(?P<over>\w+) (?:per|for each|for every) (?P<under>\w+)", re.IGNORECASE)
 _GAP = re.compile(r"\b(?:gap|difference|spread)\b", re.IGNORECASE)
+_CLAUSE_ENDS = re.compile(r"[,.;!]?$|[,.;!] ")
 _END_NOUNS = {"low": DOWN, "high": UP, "peak": UP, "trough": DOWN}
 _PLACING = ("trails", "leads", "tops")
 _SUPERLATIVE = re.compile(r"[a-z]{3,}est")
@@ -121,8 +122,8 @@ def _superlatives(sentence: Sentence) -> Iterator[str]:
 
 
 def _gaps(sentence: Sentence, subject: RowMention) -> list[dict[RowSet, Decimal]]:
-    """For each quantity, how far the two rows of each name are apart: males and females of a species. Empty if a name
-    of the subject's column does not stand for two rows."""
+    """Returns how far the two rows of each name are apart, for each quantity: males and females of a species. Returns
+    an empty list if a name of the subject's column does not stand for two rows."""
     facts, names = sentence.facts, dict[str, set[int]]()
     for row, cells in enumerate(facts.rows):
         names.setdefault(repr(cells[subject.column]), set()).add(row)
@@ -181,7 +182,12 @@ def _most_or_least(sentence: Sentence, at: int) -> Iterator[Superlative]:
     token, word, before = found[at], fold(found[at].text), fold(found[at - 1].text) if at else ""
     following = fold(found[at + 1].text) if at + 1 < len(found) else ""
     moved = _moved_before(found, at)
-    if of_quality := _of_quality(sentence, token, following):
+    if following in ("strongly", "closely", "weakly"):
+        strongly = UP if (word == "most") == (following != "weakly") else DOWN
+        yield Superlative(token, strongly, _columns(sentence, at, SUPERLATIVES["strongest"][1]))
+    elif at and _CLAUSE_ENDS.match(sentence.text[token.end :]) and (akin := _akin_to(sentence, found[at - 1])):
+        yield Superlative(token, UP if word == "most" else DOWN, akin)
+    elif of_quality := _of_quality(sentence, token, following):
         yield of_quality
     elif following == "recent":
         yield Superlative(token, UP if word == "most" else DOWN, _times(sentence))
@@ -235,6 +241,11 @@ def _is_unknown_quality(sentence: Sentence, at: int, columns: Sequence[Field]) -
     copula = at > 1 and fold(found[at - 2].text) in ("is", "are", "was", "were", "and", "but")
     adjective = at + 1 < len(found) and fold(found[at + 1].text) not in (*CONCEPTS, *COUNTABLE)
     return copula and adjective and len(columns) > 1 and not _akin(sentence, at + 1)
+
+
+def _akin_to(sentence: Sentence, verb: Token) -> list[Field]:
+    """The columns that a participle speaks of: “is stocked most”, `stock`."""
+    return [f for f in sentence.facts.measures if verb.key in sentence.facts.name_keys(f)]
 
 
 def _akin(sentence: Sentence, at: int) -> list[Field]:
@@ -337,7 +348,9 @@ def _is_extreme(sentence: Sentence, superlative: Superlative, rows: RowSet, scop
         if superlative.per is not None:
             under = facts.numbers(superlative.per.index)
             values = {row: value / divisor for row, value in values.items() if (divisor := under[row])}
-        if fold(superlative.token.text) in ("strongest", "weakest") and MAGNITUDES & set(words(field.name)):
+        if fold(superlative.token.text) in ("strongest", "weakest", "most", "least") and MAGNITUDES & set(
+            words(field.name)
+        ):
             values = {row: abs(value) for row, value in values.items()}
         ends = [max, min] if superlative.end == EITHER else [max if superlative.end == UP else min]
         if values and any(values.get(row) == end(values.values()) for end in ends for row in rows):

@@ -27,6 +27,7 @@ _ALL = re.compile(
 _NONE = re.compile(_SPARED + r"(?:(?:in|on|at) no|no|none|nobody|no one)\b(?! (?:matter|change|doubt))", re.IGNORECASE)
 _BOTH = re.compile(r"\W*(both|neither)\s+(?:the\s+)?", re.IGNORECASE)
 _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
+_HEDGED = re.compile(r" (?:about|around|roughly|some|just)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except(?: for)?|other than|apart from|besides|but)\s+(?:the\s+)?", re.IGNORECASE)
 _BEGINNING = re.compile(
     r"^\W*(?:in \d{4},?\s+)?"
@@ -85,7 +86,9 @@ def _none(sentence: Sentence) -> Iterator[str]:
 
 def _only(sentence: Sentence) -> Iterator[str]:
     for match in _ONLY.finditer(sentence.text):
-        count = next((n for n in sentence.numerals if 0 <= n.start - match.end() <= 3), None)
+        hedged = _HEDGED.match(sentence.text, match.end())
+        end = hedged.end() if hedged else match.end()
+        count = next((n for n in sentence.numerals if 0 <= n.start - end <= 3), None)
         if count is not None and count.period is None and not sentence.is_year(count):
             yield from _the_only_two(sentence, match, count)
             continue  # “only 14 flights” is a value
@@ -191,7 +194,7 @@ def row_counts(numeral: Numeral, sentence: Sentence) -> set[int] | None:
     if sentence.word_before(numeral) == "other":
         return _others(sentence, numeral) | _other_labels(sentence, noun)
     if determined and not of_them and noun not in ("that", "which", "who"):
-        sizes = _sizes(sentence, labelled or [f for f in facts.fields if f.role == "category"])
+        sizes = _sizes(sentence, labelled or [f for f in facts.fields if f.role in ("category", "time")])
         return sizes if labelled or numeral.value in sizes else None
     if not (labelled or of_them or begins or noun in ("that", "which", "who")):
         return _elliptic(sentence, numeral)

@@ -332,7 +332,11 @@ _DENIED = re.compile(r"\W*(?:no|none|nobody|neither|in no|at no)\b", re.IGNORECA
 _PARTED = re.compile(r"\s*[,;:.()!?=<>]")
 _LISTED = re.compile(r"\s*(?:,|and|or|&|, and|, or)\s+(?:the\s+)?")
 _WEAK = frozenset(
-    stem(word) for word in ("avg", "average", "mean", "total", "sum", "number", "count", "of", "the", "id")
+    stem(word)
+    for word in (
+        *("avg", "average", "mean", "total", "sum", "number", "num", "count", "id"),
+        *("of", "the", "and", "or", "in", "on", "by", "to", "from", "for", "with", "per", "a", "at"),
+    )
 )
 """Words of column names that say how a value was computed, not what it is."""
 _MONTH_NAMES = {name.capitalize(): number for number, name in enumerate(MONTHS, 1)}
