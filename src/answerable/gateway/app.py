@@ -44,6 +44,7 @@ from answerable.gateway.routes import (
     uploads,
     wrong_answers,
 )
+from answerable.gateway.tls import parsed_tls
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.service import Service
@@ -93,6 +94,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = (), token: st
         redoc_url=None,
         middleware=middleware_stack(settings, metrics, allow_hosts=allow_hosts, token=token),
     )
+    app.state.tls = parsed_tls(settings.tls)
     handle_problems(app)
     app.include_router(_root(metrics))  # first, because each request is held against one route after the other
     for part in ROUTES:
