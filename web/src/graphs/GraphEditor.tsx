@@ -2,17 +2,17 @@ import { ChevronLeft, Play, Plus, Save, Square } from "lucide-react";
 import { Suspense, useState } from "react";
 import { api, Problem, path } from "../api/client";
 import type { GraphDocument, GraphRuns, Json } from "../api/types";
-import { Link } from "../app/Link";
-import { address, navigate } from "../app/router";
-import { toast } from "../app/toasts";
 import { refresh, useFetched } from "../shared/fetched";
 import { duration } from "../shared/format";
+import { Link } from "../shared/Link";
 import { later } from "../shared/later";
 import { Menu } from "../shared/Menu";
 import { ProblemNotice } from "../shared/Notice";
 import { Popover } from "../shared/Popover";
+import { address, navigate } from "../shared/router";
 import { SkeletonRows } from "../shared/Skeleton";
 import { Status } from "../shared/Status";
+import { toast } from "../shared/toasts";
 import { ApprovalCard } from "./ApprovalCard";
 import { connected, disconnected, nameIn, withNode, withoutNode } from "./graphText";
 import { InputForm, inputFields } from "./InputForm";
@@ -80,7 +80,7 @@ export function GraphEditor({ document, begin, run, compared, onCompare }: Props
           <Link className="btn ghost icon to-list" href="/graphs" aria-label="Back to the graphs">
             <ChevronLeft className="i" aria-hidden />
           </Link>
-          <h2 className="clip">{name ?? "New graph"}</h2>
+          <h2 className="clip">{name ?? nameIn(draft.text) ?? "New graph"}</h2>
           <span className="tag">{changed ? "not saved" : `v${document?.graph.version}`}</span>
           <span className="grow">
             {draft.problem ? (

@@ -1,6 +1,6 @@
 import type { ReadyGraph } from "../api/types";
-import { Link } from "../app/Link";
-import { address } from "../app/router";
+import { Link } from "../shared/Link";
+import { address } from "../shared/router";
 
 /** The address of a ready-made graph in the editor, where it is stored once it is saved or run. */
 function opened({ name }: ReadyGraph): string {
@@ -14,8 +14,8 @@ function needs({ needs_model }: ReadyGraph): string {
 export function ReadyMadeList({ templates, current }: { templates: ReadyGraph[]; current: string | null }) {
   if (!templates.length) return null;
   return (
-    <section aria-labelledby="ready-made">
-      <h3 className="day" id="ready-made">
+    <section className="gready" aria-labelledby="ready-made">
+      <h3 className="caption dim" id="ready-made">
         Ready-made
       </h3>
       <ul className="srcs">

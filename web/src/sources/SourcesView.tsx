@@ -14,25 +14,25 @@ import {
 import { useEffect, useRef, useState } from "react";
 import { api, path } from "../api/client";
 import type { Catalog, OktaTenantList, SourceList, SourceSummary } from "../api/types";
-import { Link } from "../app/Link";
-import { address, navigate } from "../app/router";
-import { toast } from "../app/toasts";
-import { Bar } from "../ask/StepList";
+import { addFiles } from "../data/upload";
 import { ExploreTab } from "../explore/ExploreTab";
+import { Bar } from "../run/StepList";
 import { refresh, useFetched } from "../shared/fetched";
 import { age, bytes, clock, count, duration, plural } from "../shared/format";
+import { Link } from "../shared/Link";
 import { Menu } from "../shared/Menu";
 import { ProblemNotice } from "../shared/Notice";
+import { address, navigate } from "../shared/router";
 import { SkeletonRows } from "../shared/Skeleton";
 import { type State, StateIcon, Status, toneOf } from "../shared/Status";
 import { panelProps, Tabs } from "../shared/Tabs";
+import { toast } from "../shared/toasts";
 import { AddSource } from "./AddSource";
 import { HistoryTab } from "./HistoryTab";
 import { NamesTab } from "./NamesTab";
 import { RelationshipsTab } from "./RelationshipsTab";
 import { TablesTab } from "./TablesTab";
 import { TenantTab } from "./TenantTab";
-import { addFiles } from "./upload";
 
 type Tab = "sync" | "tables" | "explore" | "relationships" | "names" | "history";
 const READING_MS = 1_000;
@@ -75,7 +75,7 @@ export default function SourcesView({ source, table, part }: Props) {
         {list.data && <DropBox limits={list.data} />}
       </aside>
       {adding && <AddSource />}
-      {!adding && current && <SourcePane key={current.name} source={current} table={table} part={part} />}
+      {!adding && current && <SourcePane key={`${current.name}/${part}`} source={current} table={table} part={part} />}
       {!adding && !current && (
         <section className="pane">
           {list.data && source && (
