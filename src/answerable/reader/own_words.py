@@ -68,7 +68,7 @@ class OwnWordsReadings:
     def read(self, question: AskedQuestion, unknown: UnknownWords, readings: Sequence[Reading]) -> Reply | None:
         """Answers, or asks with what every way of reading found. `readings` are those of the words as they are. None if
         that brings nothing new."""
-        if unknown.truncated or not (readings or unknown.unknown):
+        if unknown.truncated or not (readings or unknown.unknown or unknown.hopeless):
             return None
         pool = self.pool(question, unknown, readings)
         if unknown.hopeless and not pool.was_run and not self._is_plausible(pool):

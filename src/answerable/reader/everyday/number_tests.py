@@ -17,6 +17,7 @@ from answerable.reader.plans.draft_to_plan import column_ref
 _COUNT_ROWS = Aggregate(function="count")
 _COMPARISON_WORDS = 3
 _AMOUNT_OF_TABLE = 0.6
+_NAMED = 0.6
 _MONEY_UNITS = frozenset({"bucks", "dollars", "euros", "pounds", "usd", "eur", "gbp", "grand"})
 
 
@@ -32,7 +33,10 @@ def number_options(request: EverydayRequest, table: int, test: NumberTest) -> li
             chance = max(chance, _AMOUNT_OF_TABLE * headed(request, Element("table", view.table), test.heads))
         if size_in(test.unit, view.words) is not None:
             chance = max(chance, 0.5)
-        if chance == 0.0 and (view.table != table or not _in_range(view, test)):
+        # A number that the column cannot have is none of it, unless the column is named.
+        if not _in_range(view, test) and chance < _NAMED:
+            continue
+        if chance == 0.0 and view.table != table:
             continue
         weight = (0.0 if chance > 0.0 else UNSAID_NUMBER + UNSAID) + join_weight(schema, table, view.id)
         uses = frozenset({Element("column", view.id)}) if chance > 0.0 else frozenset()

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from answerable.query.plan import Aggregate
 from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.conditions import condition_sets
 from answerable.reader.everyday.figures import (
     calculations,
     counts,
+    each_once,
     figures_of_groups,
     gaps,
     rows_counted,
@@ -34,7 +34,6 @@ from answerable.reader.everyday.shown import listed
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.schema import Schema
 
-_COUNT_ROWS = Aggregate(function="count")
 # "Rides to the airport" more often asks for the rides than for their number.
 _COUNTED_FRAGMENT = -0.5
 _NO_PERIOD = -1.0
@@ -132,5 +131,5 @@ def _rows(request: EverydayRequest, base: Proposal, conditions: ConditionChoice)
         yield from totals(request, base)
         yield from listed(request, base, conditions.multiplies)
         if request.is_fragment and base.where and request.ranking is None:
-            counted = _COUNTED_FRAGMENT + rows_counted(request, base)
-            yield replace(base, select=(_COUNT_ROWS,), weight=base.weight + counted)
+            weight = base.weight + _COUNTED_FRAGMENT + rows_counted(request, base)
+            yield replace(base, select=(each_once(request.question.schema, base),), weight=weight)

@@ -46,6 +46,7 @@ _NAMED = 0.4
 _FEW_RANKS = 20
 _RANKS = ORDINALS | {"first": 1}
 _ENDINGS = ("st", "nd", "rd", "th")
+_ENDS_OF_NEGATION = ("REL", "AND", "EACH", "NEG")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,8 @@ class EverydayRequest:
     groups: tuple[Places, ...]
     numbers: tuple[NumberTest, ...]
     ranking: Ranking | None
-    negated: Places
-    """Words in the scope of a negation."""
+    negations: tuple[Places, ...]
+    """For each negation the words in its scope."""
     negated_values: frozenset[int]
     """Places of values in the scope of a negation."""
     compares: bool
@@ -93,6 +94,11 @@ class EverydayRequest:
     trend: bool
     unit: str | None
     """A day, month or year that is asked for: the hottest day, which month."""
+
+    @property
+    def negated(self) -> Places:
+        """Words in the scope of a negation."""
+        return tuple(place for scope in self.negations for place in scope)
 
     @property
     def against_average(self) -> Cue | None:
@@ -133,7 +139,7 @@ def request_of(question: DatedScene, options: WordOptions) -> EverydayRequest:
     groups = _groups(question, options)
     grouped = {place for places in groups for place in places}
     numbers = _number_tests(question, options)
-    negated, negated_values = _negations(question, options)
+    negations, negated_values = _negations(question, options)
     words = set(question.words)
     return EverydayRequest(
         question=question,
@@ -143,7 +149,7 @@ def request_of(question: DatedScene, options: WordOptions) -> EverydayRequest:
         groups=groups,
         numbers=numbers,
         ranking=_ranking(question, options),
-        negated=negated,
+        negations=negations,
         negated_values=negated_values,
         compares=not words.isdisjoint(COMPARING_WORDS)
         or (question.words[-2:-1] == ["each"] or question.words[-1:] == ["each"])
@@ -396,14 +402,17 @@ def _says_order(question: DatedScene, cue: Cue) -> bool:
     return cue.end > 1 and (question.words[cue.end : cue.end + 1] or [""])[0] in _FIRST
 
 
-def _negations(question: DatedScene, options: WordOptions) -> tuple[Places, frozenset[int]]:
-    places: list[int] = []
+def _negations(question: DatedScene, options: WordOptions) -> tuple[tuple[Places, ...], frozenset[int]]:
+    scopes: list[Places] = []
     values: set[int] = set()
     for cue in question.cues("NULL"):
-        places += [place for place in range(cue.start - 3, cue.end + 3) if place in options.by_place]
+        scopes.append(tuple(place for place in range(cue.start - 3, cue.end + 3) if place in options.by_place))
     for cue in question.cues("NEG"):
-        ends = [one.start for one in question.scene.cues if one.start >= cue.end and one.tag in ("REL", "AND", "EACH")]
+        # The status "no show" negates nothing.
+        if cue.start in question.value_places:
+            continue
+        ends = [one.start for one in question.scene.cues if one.start >= cue.end and one.tag in _ENDS_OF_NEGATION]
         end = min(ends, default=len(question.words))
-        places += [place for place in range(cue.end, end) if place in options.by_place]
+        scopes.append(tuple(place for place in range(cue.end, end) if place in options.by_place))
         values |= {value.start for value in question.values if cue.end <= value.start < max(end, cue.end + 3)}
-    return tuple(places), frozenset(values)
+    return tuple(scopes), frozenset(values)
