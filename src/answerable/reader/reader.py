@@ -27,6 +27,7 @@ from answerable.reader.linking.schema import build_schema
 from answerable.reader.linking.tokens import tokenize
 from answerable.reader.linking.unknown_words import UnknownWords, empty_tables, no_rows_reply, unknown_words
 from answerable.reader.own_words import MAX_READINGS, OwnWordsReadings, offer
+from answerable.reader.plans.full_names import with_full_names
 from answerable.reader.questions import AskedQuestion, QuestionLinker, marked, without_dates
 from answerable.reader.ranking.choices import (
     PARTLY_UNDERSTOOD,
@@ -154,6 +155,8 @@ class Reader:
         sentences and are too sure of others, so the answer to a brief question is judged by the pooled answers, too:
         it is not called sure if another one is likelier, and not given if a word is unknown and it is unlikely."""
         best, *others = readings
+        if not force:
+            best = self._with_full_names(best, question)
         sure = not unknown.unknown
         if not force and question.run is not None and is_brief(question.dated.scene):
             pool = self._own_words.pool(question, unknown, readings)
@@ -164,6 +167,14 @@ class Reader:
         if not sure:
             best = best.model_copy(update={"confidence": min(best.confidence, PARTLY_UNDERSTOOD)})
         return Read(best=question.bound(best), others=tuple(others))
+
+    def _with_full_names(self, reading: Reading, question: AskedQuestion) -> Reading:
+        """People are shown by their full names, unless the question asks for a part of them."""
+        plan = with_full_names(reading.plan, question.dated.scene)
+        if plan is reading.plan:
+            return reading
+        sql = question.query(plan).text
+        return reading.model_copy(update={"plan": plan, "sentence": self._sentence(plan), "sql": sql})
 
     def _unused_content(self, reading: Reading, question: AskedQuestion) -> list[UnusedPhrase]:
         """Content words that have no part in the reading. A follow-up accounts for all of its words."""

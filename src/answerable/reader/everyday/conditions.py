@@ -8,13 +8,13 @@ from answerable.query.plan import Between, Compare, Constant, Filter, InList, In
 from answerable.reader.everyday.calendar_columns import calendar_columns, stored_part
 from answerable.reader.everyday.comparisons import comparisons
 from answerable.reader.everyday.condition import ConditionChoice
-from answerable.reader.everyday.happenings import NONE_VALUES, happenings
+from answerable.reader.everyday.happenings import NONE_VALUES, happenings, stock_conditions
 from answerable.reader.everyday.number_tests import number_options
 from answerable.reader.everyday.reach import EACH_JOIN, UNSAID_NUMBER, is_number, join_weight, reach
 from answerable.reader.everyday.request import EverydayRequest, Places
 from answerable.reader.everyday.word_options import Element
-from answerable.reader.grammar.periods import DateBounds, date_column, in_periods, time_conditions
 from answerable.reader.grammar.dated_scene import DatedScene
+from answerable.reader.grammar.periods import DateBounds, date_column, in_periods, time_conditions
 from answerable.reader.linking.links import ValueMention
 from answerable.reader.linking.schema import ColumnView, Schema
 from answerable.reader.plans.draft_to_plan import all_of, build_plan, column_ref
@@ -52,6 +52,7 @@ def condition_sets(request: EverydayRequest, table: int) -> Iterator[ConditionCh
         *comparisons(request, table),
         *_presences(request, table),
         *happenings(request, table),
+        *stock_conditions(request, table),
         *_age_options(request, table),
     ]
     times = _time_options(request, table)
@@ -224,7 +225,8 @@ def _lacking_one(request: EverydayRequest, table: int, scope: Places) -> list[Co
             elif element.kind == "column":
                 view = schema.columns[element.id]
                 if view.table == table and (lacks := _is_none_of(schema, view)):
-                    found.append((chance, ConditionChoice(where=(lacks,), uses=frozenset({element}))))
+                    option = ConditionChoice(where=(lacks,), uses=frozenset({element}), tested=(view.id,))
+                    found.append((chance, option))
                 elif view.table != table and (lacking := _lacking(request, table, view.table)):
                     uses = frozenset({element, Element("table", view.table)})
                     found.append((chance * 0.8, ConditionChoice(where=(lacking,), uses=uses, dated=True)))
@@ -236,7 +238,9 @@ def _lacking_one(request: EverydayRequest, table: int, scope: Places) -> list[Co
             ):
                 found.append((0.1, ConditionChoice(where=(lacking,), weight=UNSAID_NUMBER, dated=True)))
     found.sort(key=lambda pair: -pair[0])
-    return [option for _, option in found]
+    # Smokers vs non-smokers: the negation names the other side, and leaves nothing out.
+    both = [ConditionChoice()] if request.sets_apart else []
+    return [*both, *(option for _, option in found)]
 
 
 def _is_none_of(schema: Schema, view: ColumnView) -> Filter | None:

@@ -26,6 +26,7 @@ _MOST_OPTIONS = 3
 _FEW_NUMBERS = 3
 _OF_A_GRID = -0.6
 _COUNTED_CELLS = -1.5
+_OTHERS_COUNTED = 1.0
 _NAMED = 0.6
 _COMPARATIVES = frozenset({"better", "more", "higher", "bigger", "longer", "worse", "less"})
 _RANKING_BY_TIME = frozenset(
@@ -43,7 +44,8 @@ def rows_counted(request: EverydayRequest, base: Proposal) -> float:
 def counts(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     schema = request.question.schema
     counted = each_once(schema, base)
-    yield replace(base, select=(*base.select, counted), weight=base.weight + rows_counted(request, base))
+    weight = base.weight + rows_counted(request, base) - (_OTHERS_COUNTED if _names_another(request, base) else 0.0)
+    yield replace(base, select=(*base.select, counted), weight=weight)
     for column in schema.tables[base.table].columns:
         view = schema.columns[column]
         # "How many rides": a table of days has their number in a column.
@@ -75,11 +77,22 @@ def counts(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
         )
 
 
+def _names_another(request: EverydayRequest, base: Proposal) -> bool:
+    """How many *couriers* sent parcels: couriers are counted."""
+    options = {} if request.subject is None else request.options.by_place[request.subject]
+    tables = [element.id for element, chance in options.items() if element.kind == "table" and chance >= _NAMED]
+    return bool(tables) and base.table not in tables
+
+
 def each_once(schema: Schema, base: Proposal) -> Aggregate:
     """Counts rows. Riders who took a trip in May are counted once each, however many trips they took."""
     key = schema.tables[base.table].key
     others = {other for condition in base.where for other in tables_in(condition, schema)} - {base.table}
-    if key is None or not any(is_many(schema, base.table, other) for other in others):
+    if (
+        key is None
+        or column_ref(schema, key) in base.group
+        or not any(is_many(schema, base.table, other) for other in others)
+    ):
         return _COUNT_ROWS
     return Aggregate(function="count", of=column_ref(schema, key), distinct=True)
 

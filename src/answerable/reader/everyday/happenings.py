@@ -1,6 +1,6 @@
 """What has happened to a row, and what has not: homes that were *sold*, *unpaid* bills, *uninsured* patients."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from answerable.core.words import stem
 from answerable.query.plan import Compare, Constant, Filter, IsNull
@@ -23,6 +23,11 @@ _HAPPENING = frozenset({*_BASES, *_BASES.values()})
 _OWING = frozenset({"owe", "owes", "owed", "owing", "outstanding"})
 """Words for what is not paid."""
 _NEGATING = ("un", "non")
+_STOCK = frozenset({"stock", "quantity", "qty", "hand", "inventory", "available", "units"})
+_LEVELS = frozenset({"reorder", "minimum", "threshold"})
+_GONE = (("out", "of", "stock"), ("sold", "out"), ("none", "left"))
+_REORDERING = frozenset({"reorder", "reordering", "restock", "restocking", "reordered", "restocked"})
+_STOCK_WORDS = frozenset({"stock", "sold", "need", "order", "left"}) | _REORDERING
 _LEAST_ROOT = 4
 _FEW_VALUES = 12
 _FAR = 1.0
@@ -44,6 +49,31 @@ def happenings(request: EverydayRequest, table: int) -> Iterator[list[ConditionC
                 # A period says when it happened, and so that it did.
                 dated = request.question.spans("range", "point")
                 yield [ConditionChoice(), *known] if dated else [*known, ConditionChoice(weight=_IMPLIED)]
+
+
+def stock_conditions(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
+    """What is out of stock, and what has to be ordered again."""
+    words, schema = request.question.words, request.question.schema
+    stocks = [view for view in _near(request, table) if view.numeric and not _STOCK.isdisjoint(view.words)]
+    levels = [view for view in stocks if not _LEVELS.isdisjoint(view.words)]
+    levels += [view for view in _near(request, table) if view.numeric and not _LEVELS.isdisjoint(view.words)]
+    amounts = [view for view in stocks if view not in levels]
+    said = frozenset(Element("word", place) for place in request.content if words[place] in _STOCK_WORDS)
+    if not amounts:
+        return
+    amount = column_ref(schema, amounts[0].id)
+    uses = said | {Element("table", amounts[0].table)}
+    many = amounts[0].table != table
+    if any(_says(words, phrase) for phrase in _GONE):
+        gone = Compare(left=amount, op="=", right=Constant(value=0))
+        yield [ConditionChoice(where=(gone,), uses=uses, multiplies=many)]
+    elif levels and not _REORDERING.isdisjoint(words):
+        low = Compare(left=amount, op="<", right=column_ref(schema, levels[0].id))
+        yield [ConditionChoice(where=(low,), uses=uses | {Element("column", levels[0].id)}, multiplies=many)]
+
+
+def _says(words: Sequence[str], phrase: Sequence[str]) -> bool:
+    return any(list(words[place : place + len(phrase)]) == list(phrase) for place in range(len(words)))
 
 
 def _negated_root(word: str) -> str | None:
@@ -73,9 +103,7 @@ def _same(one: str, other: str) -> bool:
     return left == right or (len(short) >= _LEAST_ROOT and long.startswith(short))
 
 
-def _lacks(
-    request: EverydayRequest, table: int, view: ColumnView, root: str, place: int
-) -> Iterator[ConditionChoice]:
+def _lacks(request: EverydayRequest, table: int, view: ColumnView, root: str, place: int) -> Iterator[ConditionChoice]:
     schema = request.question.schema
     weight = 0.0 if view.table == table else _OF_ANOTHER
     uses = frozenset({Element("word", place), Element("table", view.table)})

@@ -30,7 +30,7 @@ from answerable.reader.everyday.rankings import (
 )
 from answerable.reader.everyday.rates import ratios
 from answerable.reader.everyday.request import EverydayRequest
-from answerable.reader.everyday.shown import listed
+from answerable.reader.everyday.shown import listed, with_also
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.schema import Schema
 
@@ -126,10 +126,10 @@ def _rows(request: EverydayRequest, base: Proposal, conditions: ConditionChoice)
     elif request.ranking is not None and not request.ranking.sorts_all:
         # Who asks for the busiest hour does not ask for a row.
         other = _NO_PERIOD if request.unit in ("hour", "month", "year") else 0.0
-        yield from first_rows(request, replace(base, weight=base.weight + other))
+        yield from with_also(request, first_rows(request, replace(base, weight=base.weight + other)))
     else:
         yield from totals(request, base)
-        yield from listed(request, base, conditions.multiplies)
+        yield from with_also(request, listed(request, base, conditions.multiplies))
         if request.is_fragment and base.where and request.ranking is None:
             weight = base.weight + _COUNTED_FRAGMENT + rows_counted(request, base)
             yield replace(base, select=(each_once(request.question.schema, base),), weight=weight)

@@ -224,6 +224,7 @@ def with_many(request: EverydayRequest, base: Proposal, counted: int) -> Iterato
     schema = request.question.schema
     for shown in shown_columns(request, base):
         if counted == base.table:
-            yield replace(shown, group=shown.select)
+            if _repeats(schema, shown):
+                yield replace(shown, group=shown.select)
         else:
             yield replace(shown, group=row_keys(schema, shown), extra=(counted,))

@@ -313,7 +313,7 @@ def _parts_of_values(question: TokenizedQuestion, schema: Schema, values: ValueL
             by_column: dict[int, list[str]] = defaultdict(list)
             for hit in values.find(text, limit=_MOST_PARTS, least=_PART_OF_VALUE):
                 column = schema.column_of(hit.table, hit.column)
-                if column is not None and _has_words(hit.value, text):
+                if column is not None and _has_words(hit.value, text) and not _is_inside(hit.value, text):
                     by_column[column].append(hit.value)
                     taken.update(places)
             for column, found in by_column.items():
@@ -331,6 +331,13 @@ def _has_words(value: str, text: str) -> bool:
     return {stem(word) for word in text.lower().split()} <= {
         stem(word.strip(".,;:()")) for word in value.lower().split()
     }
+
+
+def _is_inside(value: str, text: str) -> bool:
+    """Games are no "Microsoft Game Studios": what is many of a kind is called by the last word of its name."""
+    words = value.lower().split()
+    many = singular(text) != text.lower() and text.islower()
+    return many and len(words) > 1 and stem(text.lower().split()[-1]) != stem(words[-1].strip(".,;:()"))
 
 
 def _may_be_parts(tokens: Sequence[QuestionToken], schema: Schema) -> bool:

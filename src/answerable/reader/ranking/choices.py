@@ -204,7 +204,9 @@ def _compared(condition: Filter | None) -> Iterator[Compare]:
 
 def _is_key(ref: ColumnRef, scope: Scope) -> bool:
     table, column = scope.tables[ref.table], scope.column(ref)
-    if not any(_is_name(other) for other in table.columns) and table.primary_key == (column.name,):
+    # People that are told apart by their names are shown by them.
+    nameless = not any(_is_name(other) for other in table.columns) and table.primary_key == (column.name,)
+    if nameless or _is_name(column):
         return False
     return column.name in table.primary_key or _refers(table, column, scope)
 
