@@ -8,7 +8,7 @@ from graph_text import graph_text
 
 from answerable.app import open_service
 from answerable.core.context import LOCAL
-from answerable.core.errors import LimitError
+from answerable.core.errors import LimitError, UserError
 from answerable.core.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -133,3 +133,42 @@ def test_waiting_for_people_and_processes_is_free() -> None:
         StepFinished(run, 5, 602.0, node, None),
     ]
     assert active_seconds(events) == 3.0
+
+
+async def test_a_run_says_what_it_waits_for_also_inside_of_nodes(run_graph: Any, service: Service) -> None:
+    inner = "{nodes: {a: {kind: transform, value: 1}, ok: {kind: approval, prompt: 'Is {{ a }} fine?', deadline: 90}}}"
+    nodes = f"inner: {{kind: subgraph, body: {inner}}}\npaid: {{kind: wait, event: paid}}"
+    found = await run_graph(nodes)
+    assert [(each.node, each.prompt, each.show) for each in found.waits] == [
+        ("paid", "Waits for the event `paid`.", {"event": "paid"}),
+        ("inner/ok", "Is 1 fine?", None),
+    ]
+    assert [each.until is not None for each in found.waits] == [False, True]
+    assert {id: each.status for id, each in found.nodes.items()} == {"inner": "waiting", "paid": "waiting"}
+    with pytest.raises(UserError, match="waits for `paid`, `inner/ok`") as caught:
+        await service.runs.answer(RunId(found.run_id), LOCAL)
+    assert caught.value.stable_code == "run_waiting"
+
+
+def test_the_command_line_decides_one_after_the_other(answerable: Any, tmp_path: Any) -> None:
+    nodes = "legal: {kind: approval, prompt: Legal?}\nmoney: {kind: approval, prompt: Money?}"
+    (tmp_path / "two.graph.yaml").write_text(graph_text(nodes))
+    begun = answerable("graph", "run", "two.graph.yaml")
+    run = begun.err.partition(":")[0]
+    assert (begun.code, begun.err.splitlines()[-2:]) == (
+        3,
+        [f"Go on with: answerable runs approve {run} {node}" for node in ("legal", "money")],
+    )
+    shown = answerable("runs", "show", run)
+    assert (shown.code, shown.out.splitlines()) == (0, [f"{run}: waiting", "legal: Legal?", "money: Money?"])
+    first = answerable("runs", "approve", run, "legal")
+    assert (first.code, first.out.splitlines()) == (3, [f"{run}: waiting", "money: Money?"])
+    assert answerable("runs", "approve", run, "money").code == 0
+
+
+def test_a_map_of_many_items_writes_one_line(answerable: Any, tmp_path: Any) -> None:
+    body = "{nodes: {x: {kind: transform, value: 1}, y: {kind: transform, value: '{{ x }}'}}}"
+    over = list(range(30))
+    (tmp_path / "m.graph.yaml").write_text(graph_text(f"all: {{kind: map, over: {over}, body: {body}}}"))
+    ran = answerable("graph", "run", "m.graph.yaml")
+    assert [line.split()[:2] for line in ran.err.splitlines()[1:-1]] == [["done", "all"]]

@@ -1,16 +1,18 @@
 """Graphs that users draw: checked, stored in versions, compared and run."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
+from answerable.agents.written import NamedAgent
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import NotFoundError, UserError
 from answerable.core.events import Event, RunFailed, RunFinished, StepFinished
 from answerable.core.ids import RunId, new_run_id
 from answerable.core.values import Frozen, Json
+from answerable.engine.open_questions import OpenQuestion, open_questions
 from answerable.engine.steps.literal import INPUT
 from answerable.engine.steps.subgraph import with_input
 from answerable.engine.taken import taken_over
@@ -20,6 +22,7 @@ from answerable.graphs.definition import NAME, GraphDefinition, json_schema
 from answerable.graphs.figures import NodeFigures, node_figures
 from answerable.graphs.forking import continued, forked
 from answerable.graphs.inputs import checked_input, from_text
+from answerable.graphs.named_agents import agents_inside
 from answerable.graphs.node_runs import NodeRun, node_runs, waiting_for
 from answerable.graphs.reading import read_graph
 from answerable.graphs.ready_made import ReadyGraph, ready_graph, ready_graphs, renamed
@@ -30,8 +33,9 @@ from answerable.service.run_carrier import Subject
 from answerable.service.runs import RunService
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import RunFilter, RunRecord, RunStatus, Store
-from answerable.store.protocols.graphs import GraphRecord, GraphVersion
+from answerable.store.protocols.versioned_texts import TextRecord, TextVersion
 
+FindAgent = Callable[[str, Principal, int | None], Awaitable[NamedAgent]]
 UNDER_WAY: tuple[RunStatus, ...] = ("running", "waiting", "paused")
 MOST_LISTED = 500
 LONGEST_TAG = 64
@@ -67,6 +71,8 @@ class GraphRun(Frozen):
     """The version of the stored graph that it began with; null for a graph that is not stored."""
     status: RunStatus
     nodes: Mapping[str, NodeRun]
+    waits: tuple[OpenQuestion, ...]
+    """What it waits for, also inside of nodes. Each is decided by its id."""
     output: Json
     error: Json
 
@@ -112,9 +118,11 @@ class GraphService:
         default_source: str,
         longest: float,
         apis: Mapping[str, Mapping[str, Json]],
+        find_agent: FindAgent,
     ) -> None:
         """`longest`: seconds for one attempt of a node, if the graph says nothing else; `apis`: the settings of each
-        API by its name."""
+        API by its name; `find_agent`: the agent of a name and version."""
+        self._find_agent = find_agent
         self._apis = apis
         self._graphs = store.graphs
         self._runs = runs
@@ -392,6 +400,7 @@ class GraphService:
             found = await self._graphs.version(principal, wanted, int(number) if number else None)
             return f"{wanted}@{found.version}", found.text
 
+        stored = await stored_inside(definition, marks, load)
         graph = compiled(
             definition,
             marks,
@@ -399,12 +408,15 @@ class GraphService:
             name_source=lambda name: self._registry.known_as(name, principal),
             default_source=self._default_source,
             apis=self._apis,
-            stored=await stored_inside(definition, marks, load),
+            stored=stored,
+            agents=await agents_inside(
+                definition, marks, stored, lambda name, version: self._find_agent(name, principal, version)
+            ),
         )
         return _Checked(definition, graph)
 
 
-def _summary(record: GraphRecord) -> GraphSummary:
+def _summary(record: TextRecord) -> GraphSummary:
     return GraphSummary(
         name=record.name,
         owner=record.owner.user,
@@ -415,11 +427,11 @@ def _summary(record: GraphRecord) -> GraphSummary:
     )
 
 
-def _version(stored: GraphVersion) -> GraphVersionView:
+def _version(stored: TextVersion) -> GraphVersionView:
     return GraphVersionView(version=stored.version, user=stored.principal.user, at=stored.made_at, note=stored.note)
 
 
-def _document(record: GraphRecord, stored: GraphVersion) -> GraphDocument:
+def _document(record: TextRecord, stored: TextVersion) -> GraphDocument:
     return GraphDocument(graph=_summary(record), version=_version(stored), text=stored.text)
 
 
@@ -434,6 +446,7 @@ def _graph_run(record: RunRecord, events: Sequence[Event]) -> GraphRun:
         version=record.graph_version,
         status=record.status,
         nodes={id: each for id, each in node_runs(events).items() if id not in RESERVED},
+        waits=tuple(open_questions(events)) if record.status in UNDER_WAY else (),
         output=last.output if isinstance(last, RunFinished) else None,
         error=error,
     )

@@ -12,6 +12,7 @@ import { Dock } from "./Dock";
 import { DropZone } from "./DropZone";
 import { Help } from "./Help";
 import { COMMAND_KEY, useKeys } from "./keys";
+import { Link } from "./Link";
 import { LiveRegion } from "./live";
 import { Palette } from "./Palette";
 import { address, navigate, type Route, useRoute } from "./router";
@@ -100,7 +101,21 @@ function CurrentView({ route, drawer }: { route: Route; drawer: boolean }) {
       return <SettingsView page={first} />;
     case "shared":
       return <SharedView token={first ?? ""} />;
+    case "nowhere":
+      return <Nowhere />;
   }
+}
+
+function Nowhere() {
+  return (
+    <main className="cen">
+      <h2>There is nothing at this address</h2>
+      <p className="mid">The link may have been cut or mistyped.</p>
+      <Link className="btn small" href="/ask">
+        Ask a question
+      </Link>
+    </main>
+  );
 }
 
 function newQuestion(): void {

@@ -29,6 +29,7 @@ import {
   type Turn,
   undoChange,
 } from "./conversations";
+import { lastChosen, rememberChosen } from "./lastChosen";
 import { offeredChoices } from "./offeredChoices";
 import { remembering, rememberSynonym } from "./remembering";
 import { isOver, isReading } from "./run";
@@ -51,7 +52,7 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
   const key = thread ?? DRAFT;
   const conversation = conversationOf(useStore(conversations), key);
   const { turns } = conversation;
-  const { names, chosen, setChosen, source, broken } = useSources(turns.at(-1)?.sources);
+  const { names, chosen, setChosen, source, broken } = useSources(key, turns.at(-1)?.sources);
   const [watched, setWatched] = useState<string | null>(null);
   const [editing, setEditing] = useState<string | null>(null);
   const [tab, setTab] = useState<ResultTab>("table");
@@ -266,14 +267,23 @@ function placeholder(turns: Turn[]): string {
   return answer.choices.length ? "Answer above, or ask something else" : "Ask in other words";
 }
 
-function useSources(ofThread: string[] | undefined) {
+/** The sources, and those that the next question goes to: picked here, else those of the thread, else the last ones. */
+function useSources(key: string, ofThread: string[] | undefined) {
   const list = useFetched<SourceList>("/sources");
   const names = useMemo(() => (list.data?.sources ?? []).map((source) => source.name), [list.data]);
   const added = useStore(newest);
   const known = list.data?.sources ?? [];
-  const usual =
-    (known.find((source) => source.name === added) ?? known.find((source) => source.default))?.name ?? names[0];
-  const [picked, setChosen] = useState<string[] | null>(null);
+  const usual = known.find((source) => source.default)?.name ?? names[0];
+  const last = useStore(lastChosen);
+  const [picked, setPicked] = useState<{ at: string; sources: string[] } | null>(null);
+  const setChosen = useCallback(
+    (sources: string[]) => {
+      setPicked({ at: key, sources });
+      rememberChosen(sources);
+    },
+    [key],
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a source is chosen once, when it was added.
   useEffect(() => {
     if (added) setChosen([added]);
   }, [added]);
@@ -284,11 +294,11 @@ function useSources(ofThread: string[] | undefined) {
     const timer = setInterval(reload, READING_MS);
     return () => clearInterval(timer);
   }, [reading, reload]);
-  const asked = ofThread?.length ? ofThread : null;
-  const chosen = useMemo(
-    () => (picked ?? asked ?? (usual ? [usual] : [])).filter((name) => names.includes(name)),
-    [picked, asked, usual, names],
-  );
+  const chosen = useMemo(() => {
+    const known = (some: readonly string[] | undefined) => some?.filter((name) => names.includes(name)) ?? [];
+    const ways = [picked?.at === key ? picked.sources : [], ofThread, last, usual ? [usual] : []];
+    return ways.map(known).find((some) => some.length > 0) ?? [];
+  }, [picked, key, ofThread, last, usual, names]);
   return {
     names,
     chosen,

@@ -1,6 +1,7 @@
 import { Columns3, Copy, ListFilter } from "lucide-react";
 import { useMemo, useState } from "react";
 import { asTabbed, type CellFormat, formatOf, plainFormat } from "../answer/cells";
+import { labelOf } from "../answer/figure";
 import { NothingFound } from "../answer/NothingFound";
 import { type RowOrder, type RowSource, readRows } from "../answer/rows";
 import type { Json } from "../api/types";
@@ -84,6 +85,7 @@ export function TableTab({
         source={source}
         formats={formats}
         hidden={hidden}
+        lead={run.answer && labelOf(run.answer)}
         sort={order.sort}
         total={totals.line}
         onSort={sortBy}
