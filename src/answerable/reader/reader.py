@@ -19,7 +19,7 @@ from answerable.reader.explaining.sentence import sentence_with
 from answerable.reader.explaining.stages import Stages, stages_of
 from answerable.reader.form_readings import FormReading, FormReadings
 from answerable.reader.grammar.dated_scene import DatedScene
-from answerable.reader.grammar.follow_up import with_own_values
+from answerable.reader.grammar.follow_up import points_back, with_own_values
 from answerable.reader.learned_questions import LearnedAnswer, LearnedQuestions
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.scene import Scene, link_question
@@ -97,6 +97,8 @@ class Reader:
         before; `force` answers with the best reading, sure or not; `run` makes the dry run."""
         asked = AskedQuestion(question, self._linker, run)
         reply = self._read(asked, previous, force)
+        if isinstance(reply, Read) and previous is not None:
+            reply = _less_sure_if_it_points_back(reply, asked)
         if isinstance(reply, Read) and not force:
             reply = answered_or_asked(reply, self._unused_content(reply.best, asked), self.catalog)
         if not isinstance(reply, Unsure):
@@ -280,6 +282,15 @@ class Reader:
 
     def _sentence(self, plan: QueryPlan) -> str:
         return sentence_with(plan, self.catalog, self._nouns)
+
+
+def _less_sure_if_it_points_back(reply: Read, question: AskedQuestion) -> Read:
+    """An answer that takes nothing over from the question before, although "they" speaks of it, is not sure."""
+    best = reply.best
+    if not points_back(question.dated.words) or any(binding.phrase == BEFORE for binding in best.bindings):
+        return reply
+    confidence = min(best.confidence, PARTLY_UNDERSTOOD)
+    return reply.model_copy(update={"best": best.model_copy(update={"confidence": confidence})})
 
 
 def _places(scene: Scene, *tags: str) -> set[int]:
