@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import duckdb
 
@@ -56,7 +57,7 @@ def load_cases(names: Sequence[str] = SETS, split: str | None = None) -> list[Ca
 
 def _cases_of(name: str) -> list[Case]:
     folder = OWN / name if (OWN / name).is_dir() else DATA / name
-    lines = (folder / "cases.jsonl").read_text().splitlines()
+    lines = (line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines())
     return [_case(name, folder, json.loads(line)) for line in lines]
 
 
@@ -102,8 +103,9 @@ def database(path: Path) -> Database:
 
 async def _described(path: Path) -> tuple[Catalog, ValueLookup]:
     """Read once by way of the source, then from what it left in its cache."""
-    folder = Path(tempfile.gettempdir()) / "answerable-train"
-    kept = folder / f"{path.stem}.catalog.json"
+    # Two databases may have the same name.
+    folder = Path(tempfile.gettempdir()) / "answerable-train" / f"{path.stem}-{crc32(str(path).encode()):08x}"
+    kept = folder / "catalog.json"
     folder.mkdir(parents=True, exist_ok=True)
     catalog = Catalog.model_validate_json(kept.read_text()) if kept.exists() else None
     if catalog is None or not any(folder.rglob(file_name(catalog))):

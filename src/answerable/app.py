@@ -109,7 +109,7 @@ async def open_service(
         content=content,
         hidden=settings.hidden_paths if role.hides_paths else HiddenPaths(),
     )
-    steps = _step_parts(settings, shared)
+    steps = _step_parts(settings, role, shared)
     kinds, dependencies = steps.kinds(), steps.dependencies
     carrier = _carrier(settings, role, shared, kinds, store, listeners)
     personal = PersonalData(settings.personal_policy, settings.cache / "redacted")
@@ -214,10 +214,11 @@ def _guards(settings: Settings, role: ProcessRole, shared: SharedParts, breakers
     return (HidePaths(shared.hidden), *guards) if role.hides_paths else guards
 
 
-def _step_parts(settings: Settings, shared: SharedParts) -> "StepParts":
+def _step_parts(settings: Settings, role: ProcessRole, shared: SharedParts) -> "StepParts":
     descriptors: dict[str, StepDescriptor] = {}
     dependencies = _agent_dependencies(settings, shared, descriptors)
-    return StepParts(dependencies, shared, settings.history_window, descriptors, settings.sandbox_seconds, Signals())
+    seconds = settings.sandbox_seconds
+    return StepParts(dependencies, shared, role, settings.history_window, descriptors, seconds, Signals())
 
 
 def _agent_dependencies(
@@ -251,6 +252,7 @@ class StepParts:
 
     dependencies: AgentDependencies
     shared: SharedParts
+    role: ProcessRole
     history_window: int
     descriptors: dict[str, StepDescriptor]
     """Of every kind, by its name. `kinds` fills it: some parts of a kind read the descriptors of all kinds."""
@@ -286,7 +288,7 @@ STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
     lambda p: [AskStep(p.dependencies.policy)],
     lambda p: [TransformStep(p.shared.sandboxes)],
     lambda p: [RouterStep(), JoinOutputsStep(), MapStep(), LoopStep(), ApprovalStep(p.shared.clock)],
-    lambda p: [WaitStep(p.shared.clock), ApiStep(p.shared.apis, p.api_seconds)],
+    lambda p: [WaitStep(p.shared.clock, leaves=p.role.patient), ApiStep(p.shared.apis, p.api_seconds)],
     lambda p: [EmitStep(p.signals), RaiseStep()],
     lambda p: [GraphAnswerStep(p.present, p.store.capsules, p.shared.clock)],
     lambda p: model_kinds(p.dependencies),

@@ -59,7 +59,6 @@ async def test_after_the_deadline_the_default_counts(
 ) -> None:
     ok = f"{{kind: approval, prompt: x, deadline: 0.05, default: {default}}}"
     waiting = await run_graph(f"inner: {{kind: subgraph, body: {{nodes: {{ok: {ok}}}}}}}")
-    assert waiting.status == "waiting"
     found = await _woken(service, waiting.run_id)
     assert found.status == status
     if status == "done":
@@ -97,7 +96,8 @@ async def test_a_run_stops_when_its_time_is_spent(run_graph: Any) -> None:
         """,
         head="budget: {seconds: 0.01}",
     )
-    assert (found.status, found.error["code"], found.error["node"]) == ("failed", "run_budget_spent", "rest")
+    assert (found.status, found.error["code"]) == ("failed", "run_budget_spent")
+    assert found.nodes["rest"].status in ("failed", "skipped")  # on a slow machine the time is spent before
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_what_a_budget_counts(budget: dict[str, Any], spent: bool) -> None:
     outputs.append(StepOutput(RunId("r"), 1, 0.0, NodeId("a"), "code", "x"))
     if spent:
         with pytest.raises(LimitError, match="The budget of the run is spent"):
-            RunBudget(**budget).check(outputs, 7.0)
+            RunBudget(**budget).check_call(outputs, 7.0)
     else:
-        RunBudget(**budget).check(outputs, 7.0)
+        RunBudget(**budget).check_call(outputs, 7.0)
 
 
 def test_waiting_for_people_and_processes_is_free() -> None:
@@ -172,3 +172,13 @@ def test_a_map_of_many_items_writes_one_line(answerable: Any, tmp_path: Any) -> 
     (tmp_path / "m.graph.yaml").write_text(graph_text(f"all: {{kind: map, over: {over}, body: {body}}}"))
     ran = answerable("graph", "run", "m.graph.yaml")
     assert [line.split()[:2] for line in ran.err.splitlines()[1:-1]] == [["done", "all"]]
+
+
+async def test_an_event_reaches_more_runs_than_one_listing_holds(
+    run_graph: Any, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("answerable.service.graphs.RUNS_PER_READ", 2)
+    nodes = "paid: {kind: wait, event: 'paid'}"
+    waiting = {(await run_graph(nodes)).run_id for _ in range(5)}
+    assert len(await service.graphs.runs("tried", LOCAL)) == 5
+    assert set(await service.graphs.signal("paid", None, LOCAL)) == waiting

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from graph_text import graph_text
+from shifted_clock import ShiftedClock
 
 from answerable.app import open_service
 from answerable.core.context import LOCAL
@@ -87,3 +89,23 @@ async def test_a_decision_at_the_server_lets_a_worker_go_on(server: Service, set
             while (await server.runs.get(run, LOCAL)).status in ("running", "waiting"):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         assert (await server.graphs.get_run(run, LOCAL)).output["data"] == 2
+
+
+async def test_long_waits_take_no_place_at_a_worker(settings: Settings) -> None:
+    clock, role = ShiftedClock(), ProcessRole(patient=True, carried_at_once=1)
+    waits = graph_text("later: {kind: wait, seconds: 7200}\nsaid: {kind: transform, after: [later], template: done}")
+    async with open_service(settings, any_location=True, role=role, clock=clock) as worker:
+        worker.runs.carrier.keep_adopting()
+        runs = [await worker.graphs.begin(waits, {}, LOCAL) for _ in range(3)]
+        [quick] = await ended(worker, [await worker.graphs.begin(TEXT, {"n": 1}, LOCAL)])
+        assert quick.output == "n is 1"
+        async with asyncio.timeout(30):
+            while worker.runs.carrier.running():  # noqa: ASYNC110 - until all of them have left
+                await asyncio.sleep(0.02)
+        found = await worker.graphs.get_run(runs[0], LOCAL)
+        assert (found.status, found.nodes["later"].status) == ("waiting", "waiting")
+        clock.ahead = timedelta(seconds=7201)
+        async with asyncio.timeout(30):
+            while {(await worker.runs.get(run, LOCAL)).status for run in runs} != {"done"}:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        assert [each.output for each in await ended(worker, runs)] == ["done"] * 3

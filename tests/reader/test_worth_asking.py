@@ -94,6 +94,37 @@ def test_a_reading_that_ignores_a_condition_or_the_groups_is_no_alternative() ->
     assert sensible([GOOD, grouped, turned], ["days", "by", "weather"], CATALOG) == (grouped,)
 
 
+def test_a_full_sentence_may_state_no_condition() -> None:
+    """The first thought may have made a condition of a word that was none."""
+    rainy = reading(COUNT, where=is_("weather", "rain"))
+    assert sensible([rainy, GOOD], ["rain", *["word"] * 9], CATALOG) == (rainy, GOOD)
+
+
+def test_what_is_made_by_somebody_is_no_group() -> None:
+    grouped = reading(of("weather"), COUNT, group_by=(of("weather"),))
+    assert sensible([grouped, GOOD], ["days", "by", "weather"], CATALOG) == (grouped,)
+    assert sensible([grouped, GOOD], ["days", "measured", "by", "somebody"], CATALOG) == (grouped, GOOD)
+    listed = reading(of("name"), of("weather"))
+    assert sensible([grouped, listed], ["weather", "of", "each", "day"], CATALOG) == (grouped, listed)
+    assert sensible([grouped, GOOD], ["days", "of", "each", "weather"], CATALOG) == (grouped,)
+
+
+def test_a_name_that_is_a_key_is_offered() -> None:
+    """Tables of states and people are often kept by their names."""
+    state = Table(name="state", primary_key=("state_name",), columns=(Column(name="state_name", type="text"),))
+    friend = Column(name="friend", type="text", examples=("Zach", "Bob"))
+    friends = Table(name="friends", primary_key=("friend",), columns=(friend, Column(name="name", type="text")))
+    catalog = Catalog(source="people", dialect="sqlite", tables=(state, friends))
+    for table, column in (("state", "state_name"), ("friends", "friend")):
+        shown = SelectItem(expr=ColumnRef(table=table, column=column))
+        plan = QueryPlan(entity=table, select=(shown,), limit=1)
+        one = Reading(plan=plan, sentence="", confidence=0.5, sql=column)
+        count = Reading(
+            plan=QueryPlan(entity=table, select=(SelectItem(expr=COUNT),)), sentence="", confidence=0.4, sql="count"
+        )
+        assert one in sensible([count, one], ["which"], catalog)
+
+
 def test_the_highest_is_offered_once() -> None:
     first = reading(of("name"), order_by=(OrderItem(expr=of("wind"), descending=True),), limit=1)
     highest = Nested(plan=reading(Aggregate(function="max", of=of("wind"))).plan)

@@ -56,7 +56,7 @@ class EngineDependencies:
         return _may_be_computed(type(kind)) and cast("ComputedKind", kind).is_computed(node)
 
     async def _attempt(self, step: Step) -> Json:
-        step.journal.check_budget()
+        step.journal.check_time()
         if step.journal.durable and self.is_computed(step.node):
             step.journal.defer(StepStarted, step.id, step.attempt)
         else:

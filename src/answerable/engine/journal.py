@@ -9,6 +9,7 @@ process has taken over (`LeaseLostError`). Streamed text is recorded in segments
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Concatenate, Literal, ParamSpec, TypeAlias
 
 from answerable.core.clock import Clock
@@ -87,7 +88,8 @@ class Journal:
         """All output of steps except streamed text, also from before the run was continued."""
         self.wakes: dict[NodeId, float] = {}
         """When nodes that wait go on without a decision."""
-        self.budget: RunBudget | None = None
+        self._budget: RunBudget | None = None
+        self._calls_under_way = 0
         self.pausing = asyncio.Event()
         """Set when no further step may start, because somebody wants the run to pause."""
         self._active_before = active_seconds(past)
@@ -117,10 +119,27 @@ class Journal:
         self._closed = False
         self._failure: Exception | None = None
 
-    def check_budget(self) -> None:
-        """Raises a `LimitError` if the run has used up what it may use."""
-        if self.budget is not None:
-            self.budget.check(self.outputs, self._active_before + self._now() - self._began)
+    def bound_by(self, budget: RunBudget | None) -> None:
+        """Limits what all nodes of the run may use together."""
+        self._budget = budget
+        if budget is not None:
+            self.context = replace(self.context, spending=self)
+
+    def check_time(self) -> None:
+        """Raises a `LimitError` if the run has used up its time."""
+        if self._budget is not None:
+            self._budget.check_time(self._active())
+
+    def begin_call(self) -> None:
+        if self._budget is not None:
+            self._budget.check_call(self.outputs, self._active(), self._calls_under_way)
+        self._calls_under_way += 1
+
+    def end_call(self) -> None:
+        self._calls_under_way -= 1
+
+    def _active(self) -> float:
+        return self._active_before + self._now() - self._began
 
     @property
     def durable(self) -> bool:

@@ -1,6 +1,7 @@
 """What became of each node of a run, from its events. Pure."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Literal
 
 from answerable.core.events import (
@@ -10,13 +11,14 @@ from answerable.core.events import (
     RunStarted,
     StepFailed,
     StepFinished,
+    StepOutput,
     StepRetried,
     StepSkipped,
     StepStarted,
 )
 from answerable.core.values import Frozen, Json
 from answerable.engine.open_questions import open_questions
-from answerable.engine.steps.wait import EVENT
+from answerable.engine.steps.wait import CHANNEL, EVENT
 
 NodeStatus = Literal["not_started", "running", "waiting", "done", "failed", "skipped"]
 
@@ -55,6 +57,9 @@ def _change(event: Event) -> dict[str, Json]:
     match event:
         case StepStarted():
             return {"status": "running", "attempts": event.attempt, "message": None}
+        case StepOutput() if event.channel == CHANNEL:
+            until = datetime.fromtimestamp(event.data, UTC)
+            return {"status": "waiting", "message": f"until {until:%Y-%m-%d %H:%M:%S} UTC"}
         case StepRetried():
             return {"message": event.message, "code": event.code}
         case StepFinished():

@@ -1,7 +1,7 @@
 """Graphs that users draw: checked, stored in versions, compared and run."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,7 +37,7 @@ from answerable.store.protocols.versioned_texts import TextRecord, TextVersion
 
 FindAgent = Callable[[str, Principal, int | None], Awaitable[NamedAgent]]
 UNDER_WAY: tuple[RunStatus, ...] = ("running", "waiting", "paused")
-MOST_LISTED = 500
+RUNS_PER_READ = 500
 LONGEST_TAG = 64
 UNNAMED = "graph.yaml"
 """What a text is called in errors if it has no file."""
@@ -241,19 +241,26 @@ class GraphService:
         self._permissions.require_writing(principal)
         self._permissions.require(name, principal)
         await self._graphs.get(principal, name)
-        under_way = await self._of(name, principal, RunFilter(statuses=UNDER_WAY, mode=MODE, text=name))
-        if under_way:
-            raise UserError(
-                f"The graph {name!r} runs: {under_way[0].run}.",
-                code="graph_running",
-                hint="Wait for its runs, or cancel them: `answerable runs cancel RUN`.",
-            )
+        anybody = Principal(principal.tenant, principal.user)  # the runs of others count, too
+        async for record in self._every(anybody, RunFilter(statuses=UNDER_WAY, mode=MODE, text=name)):
+            if record.question == name:
+                raise UserError(
+                    f"The graph {name!r} runs: {record.run}.",
+                    code="graph_running",
+                    hint="Wait for its runs, or cancel them: `answerable runs cancel RUN`.",
+                )
         await self._graphs.delete(principal, name)
 
     async def runs(self, name: str, principal: Principal, *, limit: int = 50) -> Sequence[RunRecord]:
         """The runs of a graph, newest first."""
         self._permissions.require(name, principal)
-        return await self._of(name, principal, RunFilter(mode=MODE, text=name), limit)
+        found: list[RunRecord] = []
+        async for record in self._every(principal, RunFilter(mode=MODE, text=name)):
+            if record.question == name:  # the filter also finds parts of names
+                found.append(record)
+            if len(found) == limit:
+                break
+        return found
 
     async def figures(self, name: str, principal: Principal, *, limit: int = 100) -> Mapping[str, NodeFigures]:
         """What each node did in the last runs of a graph."""
@@ -262,9 +269,13 @@ class GraphService:
         journals = [await self._runs.journal(each.run, principal) for each in records]
         return {id: each for id, each in node_figures(journals).items() if id not in RESERVED}
 
-    async def _of(self, name: str, principal: Principal, only: RunFilter, limit: int = 50) -> Sequence[RunRecord]:
-        found = await self._runs.list(principal, limit=MOST_LISTED, only=only)
-        return [each for each in found if each.question == name][:limit]  # the filter also finds parts of names
+    async def _every(self, principal: Principal, only: RunFilter) -> AsyncIterator[RunRecord]:
+        """Runs, newest first, however many there are."""
+        before: RunId | None = None
+        while page := await self._runs.list(principal, limit=RUNS_PER_READ, before=before, only=only):
+            for record in page:
+                yield record
+            before = page[-1].run
 
     async def begin_stored(
         self,
@@ -353,9 +364,9 @@ class GraphService:
         self, event: str, data: Json, principal: Principal, *, by: RunId | None = None
     ) -> Sequence[RunId]:
         reached: list[RunId] = []
-        for record in await self._runs.list(
-            principal, limit=MOST_LISTED, only=RunFilter(statuses=UNDER_WAY, mode=MODE)
-        ):
+        # Before any of them goes on: a run that does so leaves the listing.
+        waiting = [each async for each in self._every(principal, RunFilter(statuses=UNDER_WAY, mode=MODE))]
+        for record in waiting:
             if record.run == by:
                 continue
             events = await self._runs.journal(record.run, principal)

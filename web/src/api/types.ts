@@ -79,6 +79,7 @@ export type ScheduleList = Reply<"ScheduleList">;
 export type Judgement = Reply<"Judgement">;
 export type PlanColumn = Reply<"PlanColumn">;
 export type PlanOption = Reply<"PlanOption">;
+export type PlanChange = PlanOption["change"];
 export type PlanPart = Reply<"ChangeablePart">;
 export type PlanParts = Reply<"PlanParts">;
 export type WrongAnswer = Reply<"WrongAnswer">;

@@ -2,20 +2,9 @@ import { Ellipsis, GitFork, Link as LinkIcon } from "lucide-react";
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { path } from "../api/client";
 import type { SourceList, ThreadSummary } from "../api/types";
-import { offer } from "../app/commands";
-import { useKeys } from "../app/keys";
-import { address, navigate } from "../app/router";
-import { toast } from "../app/toasts";
+import { newest } from "../data/upload";
+import type { LitCell } from "../result/litCell";
 import { ResultPane, type ResultTab } from "../result/ResultPane";
-import { replay } from "../result/verdicts";
-import { useFetched } from "../shared/fetched";
-import { Menu } from "../shared/Menu";
-import { ProblemNotice } from "../shared/Notice";
-import { useRemembered } from "../shared/remembered";
-import { Splitter } from "../shared/Splitter";
-import { useStore } from "../shared/store";
-import { newest } from "../sources/upload";
-import { Composer } from "./Composer";
 import {
   ask,
   changePlan,
@@ -28,22 +17,28 @@ import {
   stop,
   type Turn,
   undoChange,
-} from "./conversations";
+} from "../run/conversations";
+import { isOver, isReading } from "../run/run";
+import { replay } from "../run/verdicts";
+import { offer } from "../shared/commands";
+import { useFetched } from "../shared/fetched";
+import { useKeys } from "../shared/keys";
+import { Menu } from "../shared/Menu";
+import { ProblemNotice } from "../shared/Notice";
+import { useRemembered } from "../shared/remembered";
+import { address, navigate } from "../shared/router";
+import { Splitter } from "../shared/Splitter";
+import { useStore } from "../shared/store";
+import { toast } from "../shared/toasts";
+import { Composer } from "./Composer";
 import { lastChosen, rememberChosen } from "./lastChosen";
 import { offeredChoices } from "./offeredChoices";
 import { remembering, rememberSynonym } from "./remembering";
-import { isOver, isReading } from "./run";
 import { Threads } from "./Threads";
 import { Turns } from "./Turns";
 import type { TurnActions } from "./TurnView";
 import { share } from "./threads";
 import { Welcome } from "./Welcome";
-
-/** The cell that a number in the text links to. Each click makes a new object, so that the same cell can flash again. */
-export interface LitCell {
-  row: number | null;
-  column: number | null;
-}
 
 const SKELETON_AFTER_MS = 150;
 const READING_MS = 1_000;

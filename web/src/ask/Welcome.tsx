@@ -2,13 +2,13 @@ import { Upload } from "lucide-react";
 import { useRef } from "react";
 import { api, path } from "../api/client";
 import type { Catalog, SourceSummary } from "../api/types";
-import { Link } from "../app/Link";
-import { address, navigate } from "../app/router";
+import { addFiles } from "../data/upload";
 import { refresh, useFetched } from "../shared/fetched";
 import { plural } from "../shared/format";
+import { Link } from "../shared/Link";
 import { Notice } from "../shared/Notice";
+import { address, navigate } from "../shared/router";
 import { Status } from "../shared/Status";
-import { addFiles } from "../sources/upload";
 import { describeData } from "./describeData";
 import { Suggestions, SuggestionsToCome } from "./Suggestions";
 

@@ -1,6 +1,6 @@
 import type { ReadyGraph } from "../api/types";
-import { Link } from "../app/Link";
-import { address } from "../app/router";
+import { Link } from "../shared/Link";
+import { address } from "../shared/router";
 
 /** The address of a ready-made graph in the editor, where it is stored once it is saved or run. */
 function opened({ name }: ReadyGraph): string {

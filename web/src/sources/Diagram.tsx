@@ -13,8 +13,8 @@ import {
 } from "@xyflow/react";
 import { useMemo } from "react";
 import type { RelationshipView, Table } from "../api/types";
-import { address, navigate } from "../app/router";
 import { roundCount } from "../shared/format";
+import { address, navigate } from "../shared/router";
 import { BOX, layoutTables, type Point, pathThrough } from "./diagramLayout";
 import { linesOf } from "./relationshipEnds";
 

@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from answerable.answers.answer import Binding
@@ -34,6 +35,8 @@ from answerable.reader.ranking.dry_run import Rows
 from answerable.reader.reading import Read, Reading, Reply, Unsure
 
 MOST_CHOICES = 3
+FULL_SENTENCE = 10
+"""From so many words and marks on, a question is a full sentence that says what it wants to see."""
 PARTLY_UNDERSTOOD = 0.8
 """A word that has no part in a reading keeps it from being sure, however likely it is."""
 ALONE = 0.6
@@ -44,9 +47,11 @@ _ALIKE = 0.7
 """From this likeness on, a value was found by its spelling, not by one of its other names."""
 _SAID_ANYWHERE = frozenset({"here", "there", "now", "please", "currently", "overall", "altogether", "exactly"})
 """Words that change nothing."""
-_GROUPING = frozenset({"by", "per", "each"})
 _EACH = frozenset({"each", "every"})
-"""Words that ask for groups, and never for an order alone."""
+_PARTICIPLES = frozenset(
+    {"bought", "built", "done", "driven", "given", "held", "made", "run", "sold", "sung", "taken", "taught", "written"}
+)
+"""What is done "by" somebody, besides participles in -ed."""
 _ADDED_UP = frozenset({"sum", "avg", "median", "stddev"})
 
 
@@ -118,14 +123,14 @@ def sensible(readings: Sequence[Reading], words: Sequence[str], catalog: Catalog
     for reading in possible:
         distinct.setdefault(_content(reading.plan), reading)
     found = list(distinct.values())
-    if not _ignores_the_condition(found[0].plan):
-        found = [reading for reading in found if not _ignores_the_condition(reading.plan)]
     found = [reading for reading in found if not _ignores_the_groups(reading.plan, words)] or found
-    if not _EACH.isdisjoint(words):
-        found = [reading for reading in found if reading.plan.group_by] or found
     first, *rest = found
-    # Things are mostly asked for by their names.
-    return (first, *sorted(rest, key=lambda reading: not _shows_names(reading.plan, catalog)))
+    by_condition = not _ignores_the_condition(first.plan)
+    if len(words) >= FULL_SENTENCE:
+        return (first, *sorted(rest, key=lambda one: by_condition and _ignores_the_condition(one.plan)))
+    rest = [one for one in rest if not (by_condition and _ignores_the_condition(one.plan))]
+    # Who says little mostly asks for things by their names.
+    return (first, *sorted(rest, key=lambda one: not _shows_names(one.plan, catalog)))
 
 
 def choices_of(readings: Sequence[Reading], results: Sequence[Rows | None]) -> tuple[Reading, ...]:
@@ -165,8 +170,18 @@ def _ignores_the_condition(plan: QueryPlan) -> bool:
 
 
 def _ignores_the_groups(plan: QueryPlan, words: Sequence[str]) -> bool:
-    """ "By region" asks for groups or for an order, never for neither."""
-    return not _GROUPING.isdisjoint(words) and not plan.group_by and not _as_first_row(plan).order_by
+    """ "By region" asks for groups or for an order, never for neither, and "each region" for groups, unless rows are
+    listed: "the party of each delegate". Bridges that were built by somebody are no groups."""
+    if plan.group_by:
+        return False
+    if not _EACH.isdisjoint(words) and any(isinstance(item.expr, Aggregate) for item in plan.select):
+        return True
+    by = any(word == "by" and not _is_participle(before) for before, word in pairwise(("", *words)))
+    return (by or "per" in words) and not _as_first_row(plan).order_by
+
+
+def _is_participle(word: str) -> bool:
+    return word.endswith("ed") or word in _PARTICIPLES
 
 
 def _is_absurd(plan: QueryPlan, words: Sequence[str], catalog: Catalog) -> bool:
@@ -203,16 +218,27 @@ def _compared(condition: Filter | None) -> Iterator[Compare]:
 
 
 def _is_key(ref: ColumnRef, scope: Scope) -> bool:
+    """Whether it tells rows apart by numbers or codes. A name that happens to be a key is what people ask for."""
     table, column = scope.tables[ref.table], scope.column(ref)
-    # People that are told apart by their names are shown by them.
-    nameless = not any(_is_name(other) for other in table.columns) and table.primary_key == (column.name,)
-    if nameless or _is_name(column):
+    if _is_name(column) or _is_worded(column):
+        return False
+    if not any(_is_name(other) for other in table.columns) and table.primary_key == (column.name,):
         return False
     return column.name in table.primary_key or _refers(table, column, scope)
 
 
 def _is_name(column: Column) -> bool:
     return column.type == "text" and bool({"name", "title", "label"} & set(name_words(column.name)))
+
+
+def _is_worded(column: Column) -> bool:
+    """Whether it holds words, and is not called a code."""
+    coded = column.type != "text" or not _ID_WORDS.isdisjoint(name_words(column.name))
+    return not coded and bool(column.examples) and not any(map(_has_digit, column.examples))
+
+
+def _has_digit(text: str) -> bool:
+    return any(char.isdigit() for char in text)
 
 
 def _shows_names(plan: QueryPlan, catalog: Catalog) -> bool:
@@ -244,7 +270,7 @@ def _never_holds(part: Compare, speaks_of_keys: bool, scope: Scope) -> bool:
         return False
     column, value = scope.column(left), right.value
     if isinstance(value, str) and value.isdigit() and column.type == "text":
-        worded = bool(column.examples) and not any(any(char.isdigit() for char in text) for text in column.examples)
+        worded = bool(column.examples) and not any(map(_has_digit, column.examples))
         return worded or part.op not in ("=", "!=")
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False

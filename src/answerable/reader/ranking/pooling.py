@@ -15,12 +15,11 @@ from answerable.query.plan import And, Filter, QueryPlan
 from answerable.reader.fitted.features import Vector
 from answerable.reader.linking.scene import Scene
 from answerable.reader.linking.unknown_words import UnknownWords
+from answerable.reader.ranking.choices import FULL_SENTENCE
 from answerable.reader.ranking.dry_run import Rows
 from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers, names_a_column
 from answerable.reader.reading import Reading
 
-# From so many words and marks on, a question is a full sentence that says what it wants to see.
-_FULL_SENTENCE = 10
 # A word that names one of two words of a column, or is less near to it in meaning, may as well mean another.
 _WELL_EXPLAINED = 0.5
 # The rank of an answer in a list that does not have it.
@@ -157,7 +156,7 @@ def pooled(pool: Pool) -> list[PooledAnswer]:
 
 def is_brief(scene: Scene) -> bool:
     """Whether the question is of few words, as people type them who leave to the reader what they do not say."""
-    return len(scene.tokens) < _FULL_SENTENCE
+    return len(scene.tokens) < FULL_SENTENCE
 
 
 def is_same(pool: Pool, one: Reading, other: Reading) -> bool:

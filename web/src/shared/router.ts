@@ -1,4 +1,4 @@
-import { createStore, useStore } from "../shared/store";
+import { createStore, useStore } from "./store";
 
 export const VIEWS = ["ask", "sources", "graphs", "runs", "evals", "settings"] as const;
 export type View = (typeof VIEWS)[number] | "shared" | "nowhere";
