@@ -18,6 +18,7 @@ from answerable.core.values import Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.guards import Call, Guard
 from answerable.engine.steps.base import ComputedKind, Step, StepKind, Suspended
+from answerable.engine.value_size import LARGEST, too_large
 
 _log = logging.getLogger("answerable.engine")
 
@@ -80,7 +81,15 @@ class EngineDependencies:
 def as_stored(output: Json, step: Step) -> Json:
     """A copy of the output as it would be read back from the journal. So a continued run sees the same values, and the
     step cannot change its output later."""
-    return None if output is None else orjson.loads(json_bytes(output, f"The output of step {step.id}"))
+    if output is None:
+        return None
+    what = f"The output of step `{step.id}`"
+    # Written out without a look at its size: no value that a template made is beyond bounds, and no other grows.
+    data = json_bytes(output, what)
+    if len(data) > LARGEST:
+        raise too_large(what, LARGEST)
+    step.journal.count_output(len(data))
+    return orjson.loads(data)
 
 
 def typed(error: BaseException, step: Step) -> AnswerableError:

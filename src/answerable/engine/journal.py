@@ -14,7 +14,7 @@ from typing import Concatenate, Literal, ParamSpec, TypeAlias
 
 from answerable.core.clock import Clock
 from answerable.core.context import RunContext
-from answerable.core.errors import AnswerableError, OperatorError
+from answerable.core.errors import AnswerableError, LimitError, OperatorError
 from answerable.core.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -33,6 +33,7 @@ from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.engine.budget import RunBudget, active_seconds
 from answerable.engine.segments import TEXT_CHANNEL, OpenSegments, is_text
+from answerable.engine.value_size import LARGEST_RUN
 from answerable.store.base import Events, Lease, RunEnd
 
 Listener: TypeAlias = Callable[[Event], None]
@@ -92,6 +93,8 @@ class Journal:
         self._calls_under_way = 0
         self.pausing = asyncio.Event()
         """Set when no further step may start, because somebody wants the run to pause."""
+        self._output_bytes = 0
+        """Of the steps that this process has run."""
         self._active_before = active_seconds(past)
         self._began = clock.monotonic()
         self.listeners = [] if listeners is None else listeners
@@ -140,6 +143,16 @@ class Journal:
 
     def _active(self) -> float:
         return self._active_before + self._now() - self._began
+
+    def count_output(self, size: int) -> None:
+        """Adds the bytes of a step's output to those of the run. Raises a `LimitError` if they are too many."""
+        self._output_bytes += size
+        if self._output_bytes > LARGEST_RUN:
+            raise LimitError(
+                f"The outputs of this run are larger than {LARGEST_RUN >> 20} MB together.",
+                code="run_too_large",
+                hint="Pass on only the fields that later nodes need, or keep rows in tables.",
+            )
 
     @property
     def durable(self) -> bool:
