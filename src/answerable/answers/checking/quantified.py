@@ -75,7 +75,8 @@ def _all(sentence: Sentence, everything: RowSet) -> Iterator[str]:
 
 def _none(sentence: Sentence) -> Iterator[str]:
     spared = _spared(sentence)
-    if re.match(r"\W*no other\b", sentence.text, re.IGNORECASE):
+    # “Nobody has finished A and B” speaks of people, and of rows that it names.
+    if re.match(r"\W*(?:no other|nobody|no one)\b", sentence.text, re.IGNORECASE):
         spared |= {row for mention in sentence.mentions for row in mention.rows}
     # “No year was hotter than 2014” speaks of the others.
     spared |= {row for m in sentence.mentions if sentence.text[: m.start].endswith(" than ") for row in m.rows}

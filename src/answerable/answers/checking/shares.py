@@ -52,7 +52,7 @@ def percent_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
 def _parts(numeral: Numeral, sentence: Sentence, named: list[int]) -> Iterator[Ground]:
     """What a percentage that is no change may be a part of."""
     yield from _of_stated(numeral, sentence)
-    if re.match(r" as (?:many|much|high|large|big|long|old|heavy|expensive)\b", sentence.text[numeral.end :]):
+    if re.match(r" as \w+(?: \w+)? as\b", sentence.text[numeral.end :]):
         yield from (each._replace(value=each.value * 100) for each in ratio_grounds(numeral, sentence))
         return
     if not is_part_met(numeral, sentence) and not is_of_which(numeral, sentence):
