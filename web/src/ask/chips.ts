@@ -1,4 +1,4 @@
-const MOST = 3;
+const MOST = 6;
 const FEW = 2;
 
 /**
