@@ -22,6 +22,7 @@ from answerable.core.context import LOCAL
 from answerable.core.events import StepStarted
 from answerable.core.ids import RunId
 from answerable.service import Service
+from answerable.service.process_role import ProcessRole
 from answerable.settings import Settings
 from answerable.store.base import RunFilter
 from bench.figures import Figure, compared
@@ -52,7 +53,9 @@ async def _ours(room: Room, store: str, count: int, single: int) -> tuple[float,
     settings = Settings(home=room.home, store=store)
     workers: list[Worker] = []
     try:
-        async with open_service(settings, any_location=False, patient=True, leaves_runs=True) as service:
+        async with open_service(
+            settings, any_location=False, role=ProcessRole(patient=True, leaves_runs=True)
+        ) as service:
             await service.graphs.save(TEXT, LOCAL)
             workers += [Worker(room, number, store) for number in range(WORKERS)]
             await _carried(service, WORKERS * AT_ONCE, already=0)

@@ -18,6 +18,7 @@ from answerable.core.errors import AnswerableError, UserError
 from answerable.core.events import ApprovalRequested, StepFailed, StepFinished
 from answerable.core.ids import RunId, new_run_id
 from answerable.service import Service
+from answerable.service.process_role import ProcessRole
 from answerable.settings import Settings
 from answerable.store.leases import LEASE_SECONDS
 from faults.forked_command import ForkedCommand
@@ -191,7 +192,9 @@ async def workers_on(room: Room, store: str, changed_by: str | None = None) -> A
     (room.home / "settings.yaml").write_text(yaml.safe_dump({"apis": apis}))
     settings = Settings(home=room.home, store=store, apis=apis)
     try:
-        async with open_service(settings, any_location=False, patient=True, leaves_runs=True) as service:
+        async with open_service(
+            settings, any_location=False, role=ProcessRole(patient=True, leaves_runs=True)
+        ) as service:
             workers += [Worker(room, number, store, changed_by) for number in range(WORKERS)]
             yield Runs(service, recorder), workers
     finally:

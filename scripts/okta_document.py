@@ -13,7 +13,7 @@ OUTPUT = Path(__file__).parents[1] / "src" / "answerable" / "okta" / "api_docume
 DROPPED = frozenset({
     "description", "summary", "example", "examples", "externalDocs", "x-okta-lifecycle", "x-okta-operations", "title",
     "x-codegen-request-body-name", "x-displayName", "x-enumDescriptions", "x-tags", "pattern", "x-okta-iam-permissions",
-    "writeOnly", "tags", "deprecated", "minLength", "maxLength", "x-codeSamples", "xml", "discriminator",
+    "writeOnly", "tags", "deprecated", "minLength", "maxLength", "x-codeSamples", "xml",
 })  # fmt: skip
 
 
@@ -67,14 +67,20 @@ def _references(part: Any, specification: dict[str, Any]) -> set[tuple[str, str]
         if isinstance(each, list):
             waiting.extend(each)
         elif isinstance(each, dict):
-            reference = each.get("$ref")
-            if isinstance(reference, str) and reference.startswith("#/components/"):
-                kind, name = reference.split("/")[2:4]
-                if (kind, name) not in found:
-                    found.add((kind, name))
-                    waiting.append(_bare(specification["components"][kind][name]))
+            for reference in (each.get("$ref"), *_subtypes(each)):
+                if isinstance(reference, str) and reference.startswith("#/components/"):
+                    kind, name = reference.split("/")[2:4]
+                    if (kind, name) not in found:
+                        found.add((kind, name))
+                        waiting.append(_bare(specification["components"][kind][name]))
             waiting.extend(each.values())
     return found
+
+
+def _subtypes(part: dict[str, Any]) -> list[Any]:
+    discriminator = part.get("discriminator")
+    mapping = discriminator.get("mapping") if isinstance(discriminator, dict) else None
+    return list(mapping.values()) if isinstance(mapping, dict) else []
 
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.service.answers import AnswerService
 from answerable.service.personal import PersonalData
+from answerable.service.process_role import COMMAND, ProcessRole
 from answerable.service.questions import QuestionService
 from answerable.service.run_carrier import RunCarrier
 from answerable.service.runs import RunService
@@ -77,75 +78,51 @@ async def open_service(
     settings: Settings,
     *,
     any_location: bool,
+    role: ProcessRole = COMMAND,
     clock: Clock | None = None,
     listeners: Sequence[Listener] = (),
     sources: SourceRegistry | None = None,
     empty_store: bool = False,
     tape: "Tape | None" = None,
-    patient: bool = False,
-    runs_at_once: int | None = None,
-    processes: int = 0,
-    hide_paths: bool = False,
-    leaves_runs: bool = False,
-    carried_at_once: int | None = None,
     models: CurrentModels | None = None,
 ) -> AsyncIterator[Service]:
     """Opens every part and puts them together. `any_location`: whether a question may name a path or URL as its source;
     `sources`: those that are open already; `empty_store`: whether to use a store in memory instead of the configured
-    one; `tape`: receives what is sent to models and what they reply; `patient`: whether runs wait for a store that is
-    away, as in a process that stays; `runs_at_once`: how many runs work at the same time, None for any number;
-    `processes`: how many processes may compute beside this one when many people ask; `hide_paths`: whether errors leave
-    out where files are on the disk, as in a server; `leaves_runs`: whether runs are only stored, for workers to carry
-    out; `carried_at_once`: how many runs a worker takes at the same time; `models`: those that another
-    service of this process has set."""
+    one; `tape`: receives what is sent to models and what they reply; `models`: those that another service of this
+    process has set."""
     clock = clock or SystemClock()
     models = models or CurrentModels(settings.models_config, settings.share_rows, settings.share_personal)
     remove_abandoned()
     store = await (open_store(":memory:", clock=clock) if empty_store else _configured_store(settings, clock))
-    for_runs = store.patient if patient and store.patient is not None else store
-    sources = sources or settings.open_sources(any_location=any_location)
+    for_runs = store.patient if role.patient and store.patient is not None else store
     content = _content_filter(settings)
     shared = SharedParts(
         clock=clock,
         store=for_runs,
-        sources=sources,
+        sources=sources or settings.open_sources(any_location=any_location),
         agents=_agents(settings, models, for_runs, clock, tape, content),
         sandboxes=Sandboxes(settings.sandbox_options),
         apis=ConfiguredApis(settings.apis, clock),
-        computing=ComputingProcesses(processes),
+        computing=ComputingProcesses(role.computing_processes),
         recent_rows=RecentRows(),
         models=models,
+        content=content,
+        hidden=settings.hidden_paths if role.hides_paths else HiddenPaths(),
     )
-    steps = _step_parts(settings, shared)
+    steps = _step_parts(settings, role, shared)
     kinds, dependencies = steps.kinds(), steps.dependencies
-    hidden = settings.hidden_paths if hide_paths else HiddenPaths()
-    guards = _guards(settings, shared, SharedBreakers(store.breakers, clock), patient=patient)
-    if hide_paths:
-        guards = (HidePaths(hidden), *guards)
-    turns = Turns(runs_at_once)
-    engine = Engine(kinds, for_runs.events, clock, guards, turns)
-    carrier = RunCarrier(
-        store,
-        engine,
-        clock,
-        steps.descriptors,
-        listeners,
-        turns=turns,
-        patient=patient,
-        hidden=hidden,
-        leaves_runs=leaves_runs,
-        most=carried_at_once,
-        most_of_tenant=settings.graph_runs_per_tenant,
-    )
+    carrier = _carrier(settings, role, shared, kinds, store, listeners)
     personal = PersonalData(settings.personal_policy, settings.cache / "redacted")
     runs = RunService(store, carrier, steps.descriptors, personal)
     service = Service(
         store=store,
-        registry=sources,
+        registry=shared.sources,
         runs=runs,
-        questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy, content),
+        questions=QuestionService(
+            runs, shared.sources, dependencies.readers, settings.source, dependencies.policy, content
+        ),
         readers=dependencies.readers,
-        answers=AnswerService(store, runs, sources, dependencies.sql, kinds, hidden, personal),
+        answers=AnswerService(store, runs, shared.sources, dependencies.sql, kinds, shared.hidden, personal),
         agents=dependencies.agents,
         models=models,
         policy=dependencies.policy,
@@ -155,23 +132,25 @@ async def open_service(
         clock=clock,
         any_location=any_location,
         open_in_memory=lambda: open_service(
-            settings, any_location=True, empty_store=True, hide_paths=hide_paths, models=models
+            settings,
+            any_location=True,
+            role=ProcessRole(hides_paths=role.hides_paths),
+            empty_store=True,
+            models=models,
         ),
-        hidden=hidden,
+        hidden=shared.hidden,
         subscribers=dict.fromkeys(("run.finished", "run.failed", "run.cancelled"), (log_run_end,)),
     )
     # looked up when an event is sent: most runs need nothing of drawn graphs
     steps.signals.send = lambda event, data, context: service.graphs.emit(event, data, context)
     try:
-        if sources.access(HOME_TENANT).is_on:
+        if shared.sources.access(HOME_TENANT).is_on:
             await service.identity.refresh(HOME_TENANT)
             service.providers.offered()  # a mistake in their configuration stops the start
         yield service
     finally:
         await service.close()
         await shared.close()
-        if content is not None:
-            await content.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,29 +166,59 @@ class SharedParts:
     computing: ComputingProcesses
     recent_rows: RecentRows
     models: CurrentModels
+    content: "ContentFilter | None"
+    hidden: HiddenPaths
+    """What errors leave out before anybody reads them."""
 
     async def close(self) -> None:
         """Closes what only steps use. The service closes the store and the sources."""
-        for part in (self.computing, self.sandboxes, self.apis, self.agents):
-            await part.close()
+        for part in (self.computing, self.sandboxes, self.apis, self.agents, self.content):
+            if part is not None:
+                await part.close()
 
 
-def _guards(settings: Settings, shared: SharedParts, breakers: SharedBreakers, *, patient: bool) -> tuple[Guard, ...]:
+def _carrier(
+    settings: Settings,
+    role: ProcessRole,
+    shared: SharedParts,
+    kinds: Mapping[str, DescribedStepKind],
+    store: Store,
+    listeners: Sequence[Listener],
+) -> RunCarrier:
+    """What carries out runs, with the engine inside. `store`: the one that does not wait."""
+    turns = Turns(role.working_at_once)
+    guards = _guards(settings, role, shared, SharedBreakers(store.breakers, shared.clock))
+    return RunCarrier(
+        store,
+        Engine(kinds, shared.store.events, shared.clock, guards, turns),
+        shared.clock,
+        {name: kind.descriptor for name, kind in kinds.items()},
+        listeners,
+        turns=turns,
+        hidden=shared.hidden,
+        role=role,
+        most_of_tenant=settings.graph_runs_per_tenant,
+    )
+
+
+def _guards(settings: Settings, role: ProcessRole, shared: SharedParts, breakers: SharedBreakers) -> tuple[Guard, ...]:
     """What stands around every step, from the outside in."""
     usual = default_guards(
         shared.clock,
         failures=settings.breaker_failures,
         cooldown=settings.breaker_seconds,
-        patient=patient,
+        patient=role.patient,
         shared=breakers,
     )
-    return (Bindings(shared.store.artifacts, shared.recent_rows), *usual)
+    guards = (Bindings(shared.store.artifacts, shared.recent_rows), *usual)
+    return (HidePaths(shared.hidden), *guards) if role.hides_paths else guards
 
 
-def _step_parts(settings: Settings, shared: SharedParts) -> "StepParts":
+def _step_parts(settings: Settings, role: ProcessRole, shared: SharedParts) -> "StepParts":
     descriptors: dict[str, StepDescriptor] = {}
     dependencies = _agent_dependencies(settings, shared, descriptors)
-    return StepParts(dependencies, shared, settings.history_window, descriptors, settings.sandbox_seconds, Signals())
+    seconds = settings.sandbox_seconds
+    return StepParts(dependencies, shared, role, settings.history_window, descriptors, seconds, Signals())
 
 
 def _agent_dependencies(
@@ -243,6 +252,7 @@ class StepParts:
 
     dependencies: AgentDependencies
     shared: SharedParts
+    role: ProcessRole
     history_window: int
     descriptors: dict[str, StepDescriptor]
     """Of every kind, by its name. `kinds` fills it: some parts of a kind read the descriptors of all kinds."""
@@ -278,7 +288,7 @@ STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
     lambda p: [AskStep(p.dependencies.policy)],
     lambda p: [TransformStep(p.shared.sandboxes)],
     lambda p: [RouterStep(), JoinOutputsStep(), MapStep(), LoopStep(), ApprovalStep(p.shared.clock)],
-    lambda p: [WaitStep(p.shared.clock), ApiStep(p.shared.apis, p.api_seconds)],
+    lambda p: [WaitStep(p.shared.clock, leaves=p.role.patient), ApiStep(p.shared.apis, p.api_seconds)],
     lambda p: [EmitStep(p.signals), RaiseStep()],
     lambda p: [GraphAnswerStep(p.present, p.store.capsules, p.shared.clock)],
     lambda p: model_kinds(p.dependencies),

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from answerable.agents.graphs import QueryType
 from answerable.agents.question_request import QuestionRequest
+from answerable.agents.written import NamedAgent
 from answerable.answers import view
 from answerable.answers.answer import Answer
 from answerable.answers.comparison import Change
@@ -22,6 +23,7 @@ from answerable.core.ids import EditId, RunId
 from answerable.core.progress import Progress
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
+from answerable.engine.open_questions import OpenQuestion
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Mode
 from answerable.engine.timeline import Timeline
@@ -33,7 +35,7 @@ from answerable.okta.event_types import EventCategory
 from answerable.okta.reports import TenantReport
 from answerable.okta.sync.run import SyncRecord
 from answerable.sandbox.base import SandboxResult
-from answerable.service.agents import AgentDetail, AgentReply, AgentView
+from answerable.service.agents import AgentDetail, AgentDifference, AgentReply, AgentVersion, AgentView
 from answerable.service.answers import Freshness
 from answerable.service.comparison import RunComparison
 from answerable.service.eval_runner import EvalRunner
@@ -92,6 +94,10 @@ class RunVerbs(Protocol):
 
     def answer(self, run: str) -> Answer:
         """The answer of a finished run; for one that failed or was cancelled, an account of that."""
+        ...
+
+    def waits(self, run: str) -> Sequence[OpenQuestion]:
+        """What a run waits for: questions to people, effects in doubt, and events. Each is decided by its node."""
         ...
 
     def journal(self, run: str) -> Sequence[Event]:
@@ -617,12 +623,50 @@ class ProgramVerbs(Protocol):
 
 
 class AgentVerbs(Protocol):
-    def list(self) -> Sequence[AgentView]:
-        """Every agent, with what is wrong with it if anything is. Those that come with Answerable are first."""
+    def list(self, *, tag: str | None = None) -> Sequence[AgentView]:
+        """Every agent, with what is wrong with it if anything is: those that come with Answerable, folders of the
+        server, then stored ones. `tag`: only stored agents with this tag."""
         ...
 
-    def show(self, name: str) -> AgentDetail:
+    def show(self, name: str, *, version: int | None = None) -> AgentDetail:
         """One agent: its model, limits, tools, inputs, the form of its reply, and its instructions."""
+        ...
+
+    def find(self, name: str, *, version: int | None = None) -> NamedAgent:
+        """The agent of a name, for a graph that is about to run. A stored one is given with its version, so that the
+        run keeps it."""
+        ...
+
+    def save(
+        self,
+        text: str,
+        *,
+        note: str = "",
+        tags: Sequence[str] | None = None,
+        expected: int | None = None,
+        origin: str = ...,
+        name: str | None = None,
+    ) -> AgentDetail:
+        """Stores an agent under its name, as a new version if its text is new. An agent with a mistake is not stored.
+        `expected`: the version that the caller knows (0: none); if another one counts by now, nothing is stored.
+        `name`: the name that the caller expects the agent to have."""
+        ...
+
+    def versions(self, name: str) -> Sequence[AgentVersion]:
+        """Who saved which version of a stored agent, newest first."""
+        ...
+
+    def diff(self, name: str, *, before: int | None = None, after: int | None = None) -> AgentDifference:
+        """What is different in the later version. Without `after` the one that counts; without `before` the one before
+        it."""
+        ...
+
+    def rollback(self, name: str, version: int) -> AgentDetail:
+        """Makes the text of an earlier version count again, as a new version."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Removes a stored agent with all its versions. Runs that have begun with it keep it."""
         ...
 
     def run(self, name: str, inputs: Mapping[str, Json], *, source: str | None = None) -> AgentReply:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PREFIX = "ANSWERABLE_"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 DEFAULT_RATES = "user 1200/minute, address 1200/minute"
-_FILE_ONLY = ("apis", "content", "home", "models", "providers", "scim", "sources")
+_FILE_ONLY = ("apis", "content", "home", "models", "providers", "scim", "sources", "tls")
 
 
 class Settings(Frozen):
@@ -133,6 +133,9 @@ class Settings(Frozen):
     history_window: int = Field(default=12, ge=0, description="How many messages of a thread are taken into account.")
     host: str = Field(default="127.0.0.1", description="Address that `answerable serve` listens on.")
     port: int = Field(default=8321, ge=0, le=65535, description="Port that `answerable serve` listens on.")
+    tls: Mapping[str, Any] = Field(
+        default={}, description="Certificate of the server, and services that have one ([identity.md](identity.md))."
+    )
     cors_origins: str = Field(
         default="",
         pattern=r"^\s*(https?://[^\s,/]+\s*(,\s*https?://[^\s,/]+\s*)*)?$",

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def test_written_sql_tells_nothing_of_what_is_hidden(worlds: Worlds, group: str) -> None:
     for sql in GROUPS[group].strip().splitlines():
         first, second = await gather(*(world.outcome(sql) for world in worlds))
-        assert first == second, sql
+        assert repr(first) == repr(second), sql  # nan equals nothing, not even itself
 
 
 async def test_the_attempts_would_tell_if_there_were_no_rules(worlds: Worlds, kind: str) -> None:
@@ -24,4 +24,4 @@ async def test_the_attempts_would_tell_if_there_were_no_rules(worlds: Worlds, ki
         first, second = await gather(*(world.outcome(sql, BOSS) for world in worlds))
         told += first != second
     assert told > 30
-    assert len(ATTEMPTS) > 250
+    assert len(ATTEMPTS) > 450

@@ -1,3 +1,4 @@
+import base64
 import datetime as dt
 import json
 import subprocess
@@ -12,7 +13,8 @@ import polars as pl
 import pytest
 
 from answerable.answers import frame
-from answerable.core.errors import InternalError, OperatorError
+from answerable.answers.export import export
+from answerable.core.errors import InternalError, LimitError, OperatorError
 
 Stored = Callable[..., Path]
 
@@ -163,3 +165,43 @@ def test_memory_does_not_grow_with_rows(stored: Stored) -> None:
     written, grown = map(int, done.stdout.split())
     assert written > 75_000_000
     assert grown * 1024 < written / 4
+
+
+def test_long_texts_are_cut_where_rows_are_shown_and_whole_in_exports(stored: Stored) -> None:
+    long = "é" * 3_000_000
+    path = stored(
+        pl.DataFrame(
+            {
+                "n": [1, 2],
+                "text": [long, "short"],
+                "bytes": [b"x" * 5_000_000, None],
+                "list": [list(range(500_000)), [1, None]],
+            }
+        )
+    )
+    first, second = frame.shown_rows(path)
+    assert [len(cell) for cell in first[1:]] == [100_001, len(base64.b64encode(b"x" * 100_000)) + 1, 100_001]
+    assert all(cell.endswith("…") for cell in first[1:])
+    assert first[3].startswith("[0,1,2,")
+    assert second == (2, "short", None, "[1,null]")
+    assert frame.rows(path, 0, 1)[0][1] == long
+    found = frame.shown_form(path).findings
+    assert [finding.partition(",")[0] for finding in found] == ["1 value of more than 100"] * 3
+    assert frame.sample_records(path)[0]["text"] == first[1]
+    whole = b"".join(export(path, "ndjson")).splitlines()[0]
+    assert orjson.loads(whole)["text"] == long
+
+
+def test_a_page_of_rows_has_a_bound(stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frame, "LARGEST_PAGE", 1_000_000)
+    path = stored({"text": ["x" * 190] * 30_000})
+    assert len(frame.shown_rows(path, 29_000, 2_000)) == 1_000
+    with pytest.raises(LimitError, match="larger than"):
+        frame.shown_rows(path, 0, 20_000)
+
+
+def test_rows_of_a_large_file_are_read_in_pieces_and_stay_the_same(stored: Stored) -> None:
+    path = stored({"n": range(40_000), "text": ["é" * 80] * 40_000})
+    assert frame.shown_rows(path, 24_990, 10_020) == frame.rows(path, 24_990, 10_020)
+    assert frame.shown_rows(path, 39_999, 10) == frame.rows(path, 39_999, 10)
+    assert frame.shown_rows(path, 40_000, 10) == []

@@ -233,6 +233,23 @@ def test_circular_shapes_end() -> None:
     assert [column.name for column in catalog.endpoints[0].columns][:2] == ["id", "parent_id"]
 
 
+def test_fields_of_the_kinds_that_a_discriminator_names_are_columns() -> None:
+    mapping = {"cat": "#/components/schemas/Cat", "dog": "Dog", "bird": "other.json#/Bird"}
+    pet = {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "kind": {"type": "string"}},
+        "discriminator": {"propertyName": "kind", "mapping": mapping},
+    }
+    base = {"$ref": "#/components/schemas/Pet"}
+    cat = {"allOf": [base, {"type": "object", "properties": {"lives": {"type": "integer"}}}]}
+    dog = {"allOf": [base, {"type": "object", "properties": {"tricks": {"type": "string"}}}]}
+    listed = returning({"type": "array", "items": base})
+    (endpoint,) = read(
+        of_paths({"/pets": listed}, components={"schemas": {"Pet": pet, "Cat": cat, "Dog": dog}})
+    ).endpoints
+    assert [column.name for column in endpoint.columns] == ["id", "kind", "lives", "tricks"]
+
+
 def test_a_shape_that_multiplies_is_cut() -> None:
     schemas = {
         f"S{n}": {

@@ -28,6 +28,7 @@ from answerable.engine.graph import Graph
 from answerable.engine.run import Engine
 from answerable.engine.steps.api import ApiStep
 from answerable.engine.steps.base import Step
+from answerable.service.process_role import ProcessRole
 from answerable.service.run_carrier import RunCarrier, Subject
 from answerable.service.runs import RunService
 from answerable.store.base import Capsule, Events, Lease, RunEnd, Store
@@ -83,7 +84,11 @@ async def opened(
     apis = Broker({"shop": target}, FrozenTransport() if frozen_at == "connection" else None)
     events = FrozenEvents(store.patient.events) if frozen_at == "intent" else store.patient.events
     engine = Engine({"api": ApiStep(apis, seconds=600), "end": End(store.patient)}, events)
-    return store, RunService(store, RunCarrier(store, engine, SystemClock(), {}, patient=True), {}), apis
+    return (
+        store,
+        RunService(store, RunCarrier(store, engine, SystemClock(), {}, role=ProcessRole(patient=True)), {}),
+        apis,
+    )
 
 
 async def main(url: str, artifacts: str, lease: str, api: str, frozen_at: str) -> None:

@@ -22,6 +22,7 @@ from answerable.core.ids import new_run_id
 from answerable.engine.graph import Graph
 from answerable.engine.run import Engine
 from answerable.engine.steps.base import Step
+from answerable.service.process_role import ProcessRole
 from answerable.service.run_carrier import RunCarrier, Subject
 from answerable.service.runs import RunService
 from answerable.store.base import Capsule, Store
@@ -71,7 +72,7 @@ async def opened(url: str, artifacts: str, diary: str, lease: str, seconds: floa
     assert store.patient is not None
     talk = Talk(store.patient, Path(diary), seconds)
     engine = Engine({"talk": talk, "end": talk, "poison": talk}, store.patient.events)
-    return store, RunService(store, RunCarrier(store, engine, SystemClock(), {}, patient=True), {})
+    return store, RunService(store, RunCarrier(store, engine, SystemClock(), {}, role=ProcessRole(patient=True)), {})
 
 
 async def main(url: str, artifacts: str, diary: str, lease: str, how: str) -> None:

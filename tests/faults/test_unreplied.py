@@ -45,6 +45,7 @@ def state(api: httpx.Client) -> dict[str, Any]:
         "cases": sorted(each["id"] for each in cases),
         "evals": sorted(each["eval_id"] for each in api.get("/evals/mine/runs").json()["runs"]),
         "graphs": [each["version"] for each in api.get("/graphs/small/versions").json()["versions"]],
+        "agents": [each["version"] for each in api.get("/agents/small/versions").json()["versions"]],
     }
 
 
@@ -60,6 +61,8 @@ def requests_of(api: httpx.Client) -> dict[str, tuple[str, str, dict[str, Any]]]
     for text in ("one", "two"):
         graph = {"name": "small", "nodes": {"said": {"kind": "transform", "template": text}}, "output": "said"}
         api.put("/graphs/small", json={"text": json.dumps(graph)}).raise_for_status()
+        agent = {"name": "small", "role": "reasoning", "description": text, "prompt": "Say something."}
+        api.put("/agents/small", json={"text": json.dumps(agent)}).raise_for_status()
     return {
         "share": ("POST", f"/threads/{said['thread_id']}/share", {}),
         "fork": ("POST", f"/threads/{said['thread_id']}/fork", {"json": {"message_id": question["message_id"]}}),
@@ -74,6 +77,7 @@ def requests_of(api: httpx.Client) -> dict[str, tuple[str, str, dict[str, Any]]]
         "measure": ("POST", "/evals/mine/runs", {}),
         "sync": ("POST", "/sources/small/sync", {}),
         "rollback": ("POST", "/graphs/small/rollback", {"json": {"version": 1}}),
+        "agent": ("POST", "/agents/small/rollback", {"json": {"version": 1}}),
         "ready-made": ("POST", "/graphs/ready/from", {"json": {"template": "data-quality"}}),
         "model": ("POST", "/models", {"json": {"provider": "ollama", "model": "small"}}),
         "wrong": ("POST", "/wrong-answers", {"json": {"run_id": other["run_id"], "what": "rows"}}),

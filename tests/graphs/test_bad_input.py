@@ -66,10 +66,11 @@ async def test_of_two_people_who_decide_at_once_one_counts(run_graph: Any, servi
     assert late.stable_code == "approval_decided"
 
 
-async def test_an_agent_that_is_gone_fails_its_node_clearly(run_graph: Any) -> None:
-    found = await run_graph("a: {kind: agent, agent: nobody, inputs: {}}")
-    assert (found.status, found.error["node"]) == ("failed", "a")
-    assert "nobody" in found.error["message"]
+async def test_a_graph_with_an_agent_that_is_gone_starts_nothing(run_graph: Any, service: Service) -> None:
+    with pytest.raises(GraphError, match="there is no agent 'nobody'") as caught:
+        await run_graph("a: {kind: agent, agent: nobody, inputs: {}}")
+    assert (caught.value.details["line"], caught.value.details["field"]) == (4, "nodes.a.agent")
+    assert await service.runs.list(LOCAL) == []
 
 
 async def test_a_version_from_the_future_is_an_error_everywhere(service: Service) -> None:

@@ -11,6 +11,7 @@ from answerable.app import open_service
 from answerable.core.context import LOCAL, Principal
 from answerable.core.ids import RunId, TenantId, UserId
 from answerable.service import Service
+from answerable.service.process_role import ProcessRole
 from answerable.settings import Settings
 
 SLOW = graph_text("slow: {kind: wait, event: go}\nhold: {kind: wait, seconds: 60}", "at_once: 2")
@@ -23,7 +24,7 @@ async def owners(service: Service, runs: list[RunId], who: Principal = LOCAL) ->
 async def test_no_more_runs_of_a_graph_work_than_it_says(settings: Settings) -> None:
     async with (
         open_service(settings, any_location=True) as one,
-        open_service(settings, any_location=True, carried_at_once=5) as two,
+        open_service(settings, any_location=True, role=ProcessRole(carried_at_once=5)) as two,
     ):
         runs = [await one.graphs.begin(SLOW, {}, LOCAL) for _ in range(4)]
         other = await one.graphs.begin(SLOW.replace("tried", "other"), {}, LOCAL)
@@ -64,10 +65,10 @@ async def test_a_tenant_has_its_own_limit(settings: Settings) -> None:
 
 
 async def test_the_highest_priority_comes_first(settings: Settings) -> None:
-    async with open_service(settings, any_location=True, leaves_runs=True) as server:
+    async with open_service(settings, any_location=True, role=ProcessRole(leaves_runs=True)) as server:
         texts = [graph_text("hold: {kind: wait, seconds: 60}", f"priority: {n}") for n in (0, 5, -3, 5)]
         runs = [await server.graphs.begin(text, {}, LOCAL) for text in texts]
-        async with open_service(settings, any_location=True, carried_at_once=2) as worker:
+        async with open_service(settings, any_location=True, role=ProcessRole(carried_at_once=2)) as worker:
             await worker.runs.carrier.adopt()
             taken = [run for run in runs if (await server.runs.get(run, LOCAL)).owner is not None]
             assert taken == [runs[1], runs[3]]

@@ -13,6 +13,7 @@ from answerable.core.errors import UserError
 from answerable.core.events import RunPaused, StepFinished, StepOutput, StepStarted
 from answerable.core.ids import RunId
 from answerable.service import Service
+from answerable.service.process_role import ProcessRole
 from answerable.settings import Settings
 
 ITEMS = """
@@ -96,8 +97,8 @@ async def test_a_paused_run_can_be_cancelled_and_its_graph_is_not_deleted(servic
 
 async def test_a_server_pauses_and_resumes_what_a_worker_carries_out(settings: Settings) -> None:
     async with (
-        open_service(settings, any_location=True, leaves_runs=True) as server,
-        open_service(settings, any_location=True, carried_at_once=2) as worker,
+        open_service(settings, any_location=True, role=ProcessRole(leaves_runs=True)) as server,
+        open_service(settings, any_location=True, role=ProcessRole(carried_at_once=2)) as worker,
     ):
         worker.runs.carrier.keep_adopting()
         run = await server.graphs.begin(graph_text("slow: {kind: wait, seconds: 60}"), {}, LOCAL)

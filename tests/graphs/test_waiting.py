@@ -8,7 +8,7 @@ from graph_text import graph_text
 
 from answerable.app import open_service
 from answerable.core.context import LOCAL
-from answerable.core.errors import LimitError
+from answerable.core.errors import LimitError, UserError
 from answerable.core.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -59,7 +59,6 @@ async def test_after_the_deadline_the_default_counts(
 ) -> None:
     ok = f"{{kind: approval, prompt: x, deadline: 0.05, default: {default}}}"
     waiting = await run_graph(f"inner: {{kind: subgraph, body: {{nodes: {{ok: {ok}}}}}}}")
-    assert waiting.status == "waiting"
     found = await _woken(service, waiting.run_id)
     assert found.status == status
     if status == "done":
@@ -97,7 +96,8 @@ async def test_a_run_stops_when_its_time_is_spent(run_graph: Any) -> None:
         """,
         head="budget: {seconds: 0.01}",
     )
-    assert (found.status, found.error["code"], found.error["node"]) == ("failed", "run_budget_spent", "rest")
+    assert (found.status, found.error["code"]) == ("failed", "run_budget_spent")
+    assert found.nodes["rest"].status in ("failed", "skipped")  # on a slow machine the time is spent before
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_what_a_budget_counts(budget: dict[str, Any], spent: bool) -> None:
     outputs.append(StepOutput(RunId("r"), 1, 0.0, NodeId("a"), "code", "x"))
     if spent:
         with pytest.raises(LimitError, match="The budget of the run is spent"):
-            RunBudget(**budget).check(outputs, 7.0)
+            RunBudget(**budget).check_call(outputs, 7.0)
     else:
-        RunBudget(**budget).check(outputs, 7.0)
+        RunBudget(**budget).check_call(outputs, 7.0)
 
 
 def test_waiting_for_people_and_processes_is_free() -> None:
@@ -133,3 +133,52 @@ def test_waiting_for_people_and_processes_is_free() -> None:
         StepFinished(run, 5, 602.0, node, None),
     ]
     assert active_seconds(events) == 3.0
+
+
+async def test_a_run_says_what_it_waits_for_also_inside_of_nodes(run_graph: Any, service: Service) -> None:
+    inner = "{nodes: {a: {kind: transform, value: 1}, ok: {kind: approval, prompt: 'Is {{ a }} fine?', deadline: 90}}}"
+    nodes = f"inner: {{kind: subgraph, body: {inner}}}\npaid: {{kind: wait, event: paid}}"
+    found = await run_graph(nodes)
+    assert [(each.node, each.prompt, each.show) for each in found.waits] == [
+        ("paid", "Waits for the event `paid`.", {"event": "paid"}),
+        ("inner/ok", "Is 1 fine?", None),
+    ]
+    assert [each.until is not None for each in found.waits] == [False, True]
+    assert {id: each.status for id, each in found.nodes.items()} == {"inner": "waiting", "paid": "waiting"}
+    with pytest.raises(UserError, match="waits for `paid`, `inner/ok`") as caught:
+        await service.runs.answer(RunId(found.run_id), LOCAL)
+    assert caught.value.stable_code == "run_waiting"
+
+
+def test_the_command_line_decides_one_after_the_other(answerable: Any, tmp_path: Any) -> None:
+    nodes = "legal: {kind: approval, prompt: Legal?}\nmoney: {kind: approval, prompt: Money?}"
+    (tmp_path / "two.graph.yaml").write_text(graph_text(nodes))
+    begun = answerable("graph", "run", "two.graph.yaml")
+    run = begun.err.partition(":")[0]
+    assert (begun.code, begun.err.splitlines()[-2:]) == (
+        3,
+        [f"Go on with: answerable runs approve {run} {node}" for node in ("legal", "money")],
+    )
+    shown = answerable("runs", "show", run)
+    assert (shown.code, shown.out.splitlines()) == (0, [f"{run}: waiting", "legal: Legal?", "money: Money?"])
+    first = answerable("runs", "approve", run, "legal")
+    assert (first.code, first.out.splitlines()) == (3, [f"{run}: waiting", "money: Money?"])
+    assert answerable("runs", "approve", run, "money").code == 0
+
+
+def test_a_map_of_many_items_writes_one_line(answerable: Any, tmp_path: Any) -> None:
+    body = "{nodes: {x: {kind: transform, value: 1}, y: {kind: transform, value: '{{ x }}'}}}"
+    over = list(range(30))
+    (tmp_path / "m.graph.yaml").write_text(graph_text(f"all: {{kind: map, over: {over}, body: {body}}}"))
+    ran = answerable("graph", "run", "m.graph.yaml")
+    assert [line.split()[:2] for line in ran.err.splitlines()[1:-1]] == [["done", "all"]]
+
+
+async def test_an_event_reaches_more_runs_than_one_listing_holds(
+    run_graph: Any, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("answerable.service.graphs.RUNS_PER_READ", 2)
+    nodes = "paid: {kind: wait, event: 'paid'}"
+    waiting = {(await run_graph(nodes)).run_id for _ in range(5)}
+    assert len(await service.graphs.runs("tried", LOCAL)) == 5
+    assert set(await service.graphs.signal("paid", None, LOCAL)) == waiting

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from okta_recordings import FACTS, TEMPLATES, facts, fields
+from okta_recordings import FACTS, TEMPLATES, facts, fields, paths
 from starlette.testclient import TestClient
 
 from answerable.okta.simulator.changes import change
@@ -52,9 +52,11 @@ def test_things_have_the_fields_and_types_of_recorded_ones(place: str, okta: Tes
     items: list[dict[str, Any]] = body if isinstance(body, list) else [body]
     assert items
     shape = KNOWN["shapes"][place]
-    types = {**KNOWN["shapes"]["/apps"]["types"], **shape["types"]} if place.endswith("/apps") else shape["types"]
+    # few applications were recorded there, all of one kind
+    as_apps = KNOWN["shapes"]["/apps"] if place.endswith("/apps") else shape
+    types = {**as_apps["types"], **shape["types"]}
     for item in items:
-        assert set(shape["always"]) <= set(item)
+        assert set(as_apps["always"]) <= set(paths(item))
         for name, kind in fields(item):
             # a field that was null whenever it was recorded may be of any type
             seen = {*types[name], "NoneType"}
@@ -104,11 +106,63 @@ def test_following_the_links_gives_everything_once(path: str, okta: TestClient, 
     assert found == expected.get(path.split("/")[3].split("?")[0], [entry["uuid"] for entry in tenant.log])
 
 
+def test_the_log_is_followed_from_its_newest_entry_too(okta: TestClient, tenant: Tenant) -> None:
+    found: list[str] = []
+    following: str | None = "/api/v1/logs?since=2020&sortOrder=DESCENDING&limit=90"
+    while following:
+        reply = okta.get(following)
+        found += [entry["uuid"] for entry in reply.json()]
+        following = reply.links.get("next", {}).get("url")
+    assert found == [entry["uuid"] for entry in reversed(tenant.log)]
+    words = okta.get("/api/v1/logs?since=2020&limit=1000&q=session+FAILURE").json()
+    assert words
+    assert {entry["outcome"]["result"] for entry in words} == {"FAILURE"}
+    assert okta.get("/api/v1/logs?since=yesterday").json()["errorCode"] == "E0000001"
+
+
 def test_links_are_written_as_recorded(okta: TestClient) -> None:
     links = okta.get("/api/v1/apps?limit=2").headers.get_list("Link", split_commas=False)
     assert [link.split("; ")[1] for link in links] == ['rel="self"', 'rel="next"']
     assert links[0].split("; ")[0].endswith("/api/v1/apps?limit=2>")
     assert "/api/v1/apps?after=0oa" in links[1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("apps?filter=status+eq+%22ACTIVE%22&limit=10", "apps?limit=10&filter=status+eq+%22ACTIVE%22"),
+        ("apps?q=J&useOptimization=true", "apps?limit=20&q=J"),
+        ("users", "users?limit=200"),
+        ("policies?type=PASSWORD", "policies?type=PASSWORD"),
+        ("zones", "zones?limit=20"),
+        ("groups/rules", "groups/rules?limit=50"),
+    ],
+)
+def test_a_page_names_itself_as_recorded(asked: str, told: str, okta: TestClient) -> None:
+    [link] = okta.get(f"/api/v1/{asked}").headers.get_list("Link", split_commas=False)[:1]
+    assert link == f'<http://testserver/api/v1/{told}>; rel="self"'
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "users", "groups", "groups/rules", "apps", "devices", "policies?type=PASSWORD", "zones",
+        "authorizationServers", "users/{user}/factors", "apps/{app}/users", "apps/{app}/groups",
+        "policies/{policy}/rules",
+    ],
+)  # fmt: skip
+def test_each_thing_of_a_list_is_found_by_its_id(path: str, okta: TestClient, tenant: Tenant) -> None:
+    filled = path.format(
+        user=next(user for user in tenant.factors if tenant.factors[user]),
+        app=named(tenant.apps, "AWS")["id"],
+        policy=next(iter(tenant.policies))["id"],
+    )
+    listed = okta.get(f"/api/v1/{filled}").json()
+    assert listed
+    place = filled.partition("?")[0]
+    one = okta.get(f"/api/v1/{place}/{listed[0]['id']}").json()
+    assert one["id"] == listed[0]["id"]
+    assert okta.get(f"/api/v1/{place}/nothing").json()["errorCode"] == "E0000007"
 
 
 def test_search_filter_and_q_narrow_the_list(okta: TestClient, tenant: Tenant) -> None:
@@ -119,6 +173,11 @@ def test_search_filter_and_q_narrow_the_list(okta: TestClient, tenant: Tenant) -
     failed = okta.get("/api/v1/logs", params={"filter": 'outcome.result eq "FAILURE"', "since": "2020"}).json()
     assert failed
     assert {entry["outcome"]["result"] for entry in failed} == {"FAILURE"}
+    both = okta.get("/api/v1/apps", params={"q": "J", "filter": 'status eq "INACTIVE"'}).json()
+    assert both == []
+    user = next(iter(tenant.members[named(tenant.groups, "sso-super-admins")["id"]]))
+    own = okta.get("/api/v1/apps", params={"filter": f'user.id eq "{user}"', "limit": "200"}).json()
+    assert [app["id"] for app in own] == [app["id"] for app in tenant.apps if tenant.has_app(user, app["id"])] != []
     stats = okta.get("/api/v1/groups", params={"q": "sso-super", "expand": "stats"}).json()[0]["_embedded"]["stats"]
     assert stats["usersCount"] == 4
 

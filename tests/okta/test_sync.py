@@ -183,6 +183,9 @@ def test_closing_waits_for_a_page_that_is_being_written(tmp_path: Path, tenant: 
     [
         (Response("busy", 503), "okta_unreachable"),
         (HTMLResponse("<html>Sign in</html>"), "okta_not_json"),
+        (Response('[{"id": ', media_type="application/json"), "okta_not_json"),
+        (JSONResponse({"message": "hello"}), "okta_refused"),
+        (JSONResponse(["hello"]), "okta_refused"),
         (JSONResponse({"errorCode": "E0000047"}, 429), "okta_rate_limited"),
     ],
 )
@@ -241,6 +244,31 @@ def test_a_cursor_that_is_no_longer_known_starts_the_list_again(tmp_path: Path) 
         run(tmp_path, url)
     assert not stale[0]
     assert_same(tmp_path, tenant)
+
+
+def test_a_cursor_that_is_never_known_ends_the_sync(tmp_path: Path) -> None:
+    asked = [0]
+
+    def fault(_number: int, path: str) -> Response | None:
+        asked[0] += path == "/api/v1/users"
+        if path == "/api/v1/users" and asked[0] % 2 == 0:
+            return JSONResponse({"errorCode": "E0000029", "errorCauses": [{"errorSummary": "Invalid cursor."}]}, 400)
+        return None
+
+    tenant = simulated_tenant(250, 3, NOW, groups=0)
+    with served(Simulator(tenant, fault=fault)) as url, pytest.raises(AnswerableError) as raised:
+        run(tmp_path, url)
+    assert raised.value.stable_code == "okta_refused"
+    assert asked[0] <= 10
+
+
+def test_attributes_of_any_type_are_written_as_text(tmp_path: Path, tenant: Tenant) -> None:
+    user = next(iter(tenant.users))
+    user["profile"] = {"login": "ada", "city": ["Berlin", "Paris"], "title": {"en": "Chief"}, "employeeNumber": 2**63}
+    with served(Simulator(tenant)) as url:
+        run(tmp_path, url)
+    found = rows(tmp_path, f"SELECT name, city, title, employee_number FROM users WHERE id = '{user['id']}'")
+    assert found == [("ada", "Berlin, Paris", '{"en": "Chief"}', str(2**63))]
 
 
 def test_readers_see_the_last_whole_sync_while_the_next_one_runs(tmp_path: Path, tenant: Tenant) -> None:

@@ -19,6 +19,7 @@ QUESTIONS = [
     ),
     KnownQuestion(question="Who lives in either {customer.city} or {customer.city 2}?", sql=BOTH),
     KnownQuestion(question="What came in {period}?", sql=NEW),
+    KnownQuestion(question="Who has not complained since moving to {customer.city}?", sql=PER_CITY + " LIMIT 1"),
     KnownQuestion(question="What lay around for {duration}?", sql="SELECT id FROM orders WHERE day < '{duration.ago}'"),
 ]  # fmt: skip
 
@@ -60,6 +61,18 @@ def test_a_value_of_the_column_takes_the_place(ask: Callable[[str], str | None],
 )
 def test_a_question_that_says_anything_else_does_not_fit(ask: Callable[[str], str | None], question: str) -> None:
     assert ask(question) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who hasn't complained since moving to Berlin",
+        "people who haven’t complained since moving to Berlin",
+        "everyone that never complained since moving into Berlin",
+    ],
+)
+def test_longer_and_shorter_ways_to_say_the_same_fit(ask: Callable[[str], str | None], question: str) -> None:
+    assert ask(question) == "SELECT name FROM customer WHERE city = 'Berlin' LIMIT 1"
 
 
 def test_two_values_of_one_column(ask: Callable[[str], str | None]) -> None:

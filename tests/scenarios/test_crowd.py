@@ -13,6 +13,7 @@ from answerable.answers.answer import Answer
 from answerable.app import open_service
 from answerable.core.context import LOCAL
 from answerable.service import Service
+from answerable.service.process_role import ProcessRole
 from answerable.settings import load_settings
 
 QUESTIONS = (
@@ -33,7 +34,9 @@ async def _asked(service: Service, question: str) -> Answer:
 
 async def test_a_crowd_gets_the_answers_that_one_person_gets(tmp_path: Path) -> None:
     settings = load_settings(home=tmp_path)
-    async with open_service(settings, any_location=False, runs_at_once=4, processes=2) as service:
+    async with open_service(
+        settings, any_location=False, role=ProcessRole(working_at_once=4, computing_processes=2)
+    ) as service:
         alone = [await _asked(service, question) for question in QUESTIONS]
         crowd = await asyncio.gather(*(_asked(service, question) for question in QUESTIONS * 4))
         for number, answer in enumerate(crowd):

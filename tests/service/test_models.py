@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from answerable.core.errors import UserError
 from answerable.gateway.app import create_app
 from answerable.models.editing import NewModel, with_model, with_order
+from answerable.models.names import KINDS
 from answerable.settings import load_settings
 
 KEY = "sk-hunter2"
@@ -99,6 +100,31 @@ def test_a_key_goes_to_no_other_address_than_its_own() -> None:
         with_model(values, elsewhere, {})
     with pytest.raises(UserError, match="for another address"):
         with_model({}, elsewhere, {"OPENAI_API_KEY": KEY})
+
+
+@pytest.mark.parametrize(
+    ("provider", "values", "environment"),
+    [
+        *((name, {}, {variable: KEY}) for name, kind in KINDS.items() for variable in kind.key_variables),
+        *((name, {"models": {"providers": {name: {"key": KEY}}}}, {}) for name in KINDS if name != "compatible"),
+        ("openai", {"models": {"providers": {"openai": {"key_variable": "OURS"}}}}, {"OURS": KEY}),
+        ("bedrock", {}, {}),
+    ],
+)
+@pytest.mark.parametrize("key", [None, SecretStr(""), SecretStr(" \t")])
+def test_an_address_of_a_caller_gets_no_key_of_the_operator(
+    key: SecretStr | None, provider: Any, values: Any, environment: Any
+) -> None:
+    elsewhere = NewModel(provider=provider, model="m", base_url="http://127.0.0.1:1/v1", key=key)
+    with pytest.raises(UserError, match="for another address"):
+        with_model(values, elsewhere, environment)
+
+
+def test_a_host_that_is_called_like_a_provider_does_not_get_its_key() -> None:
+    first = {"models": {"providers": {"compatible": {"base_url": "http://127.0.0.1:1/v1"}}}}
+    named_alike = NewModel(provider="compatible", model="m", base_url="http://openai/v1")
+    with pytest.raises(UserError, match="for another address"):
+        with_model(first, named_alike, {"OPENAI_API_KEY": KEY})
 
 
 def test_the_short_settings_become_part_of_the_long_ones() -> None:

@@ -36,6 +36,7 @@ FROZEN = {
     "0022_groups.sql": "63d5ccba3db71e567710c3e3e6519f4c04899cc4d3e3819115cee16401c01401",
     "0023_access_history.sql": "352464a3e02f052b05c11a3a118837d87d0ed6bfc94edeaf8d59e9b64d7e1520",
     "0024_claims_of_runs.sql": "59846a0f763a2e82afc72bb80f98ca25e08899792d4ad33451f1d490e3a18130",
+    "0025_versioned_texts.sql": "a384f63a6c8a391bbeb8b4fec1dcc5c81f03ab4944dfc811a407efd30b5e2d5a",
 }
 """SHA-256 of every migration: stores out there have run it, so it never changes. New ones are added here."""
 

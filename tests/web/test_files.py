@@ -131,3 +131,29 @@ def test_every_kind_of_node_has_a_form_with_fields_that_it_knows() -> None:
     assert {kind for kind, _ in forms} == set(known)
     for kind, fields in forms:
         assert set(re.findall(r'\bname: "(\w+)"', fields)) <= known[kind], kind
+
+
+ROOMS = (
+    {"app"},
+    {"ask", "evals", "graphs", "runs", "settings", "sources"},
+    {"access", "explore", "identity", "result"},
+    {"answer", "data", "plan"},
+    {"run"},
+    {"api", "shared"},
+)
+"""The rooms of the page from the top down. A room imports from those below it, so that views know nothing of each other;
+the two at the bottom know each other."""
+
+
+def test_rooms_of_the_page_import_only_from_below() -> None:
+    levels = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
+    bottom = len(ROOMS) - 1
+    sources = {file: file.parent.name for file in SOURCE.glob("*/*.ts*")}
+    assert {*sources.values()} == {*levels}
+    wrong = [
+        f"{file.relative_to(SOURCE)} imports {other}"
+        for file, room in sources.items()
+        for other in re.findall(r'(?:from |import\()"\.\./(\w+)/', file.read_text())
+        if not (levels[other] > levels[room] or levels[other] == bottom)
+    ]
+    assert wrong == []

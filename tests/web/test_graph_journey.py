@@ -36,8 +36,25 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.kill()
 
 
-def test_a_graph_is_edited_run_and_decided(studio: Server, visit: Callable[..., Any]) -> None:
+def test_a_ready_made_graph_is_opened_and_run(studio: Server, visit: Callable[..., Any]) -> None:
     page = visit(f"{studio.url}/graphs")
+    page.click(".gcard >> text=data-quality")
+    page.wait_for_selector(".gnode")
+    assert page.request.get(f"{studio.url}/api/v1/graphs").json()["graphs"] == []  # to look at it stores nothing
+    page.click(".gmain .head button:has-text('Run')")
+    if page.locator(".ginput").count():
+        page.click("text=Run with this input")
+    page.wait_for_selector(".runline >> text=/(\\d+) of \\1 done/")
+    page.set_viewport_size(PHONE)
+    page.goto(f"{studio.url}/graphs")
+    page.click("[aria-labelledby=ready-made] >> text=data-quality")
+    page.wait_for_selector(".gmain .head >> text=not saved")
+    studio_graphs = page.request.get(f"{studio.url}/api/v1/graphs").json()["graphs"]
+    page.request.delete(f"{studio.url}/api/v1/graphs/{studio_graphs[0]['name']}")
+
+
+def test_a_graph_is_edited_run_and_decided(studio: Server, visit: Callable[..., Any]) -> None:
+    page = visit(f"{studio.url}/graphs/+")
     page.wait_for_selector(".gnode >> nth=1")
     stored = page.request.put(f"{studio.url}/api/v1/graphs/send", data={"text": TEXT})
     assert stored.status == 200, stored.text()

@@ -267,6 +267,10 @@ def test_links_that_lead_nowhere_say_so_in_words(server: Any, visit: Visit) -> N
     page.goto(f"{server.url}/sources/nope")
     page.wait_for_selector(".cen >> text=There is no source called nope")
     wait_for_count(page, ".src.cur", 0)
+    page.goto(f"{server.url}/aks/thr_1")
+    page.wait_for_selector(".cen >> text=There is nothing at this address")
+    page.goto(f"{server.url}/ask/thr_%E0%A4")
+    page.wait_for_selector(".al >> text=This address names no thread.")
     page.complaints.clear()  # the browser itself notes what was not found
 
 
@@ -281,6 +285,8 @@ def test_a_source_that_is_chosen_replaces_the_other_and_a_plus_adds(server: Any,
     page.click("[role=menuitem] >> text=big")
     wait_for_count(page, chosen, 2)
     page.click("[aria-label='Do not ask demo']")
+    wait_for_texts(page, chosen, ["big"])
+    page.reload()
     wait_for_texts(page, chosen, ["big"])
     page.wait_for_selector(".composer >> text=runs as written")
 
@@ -324,7 +330,7 @@ def test_the_first_minute(server: Any, visit: Visit) -> None:
     lines = [f"{day},{shop},{100 + 7 * i + 50 * (shop == 'North')}" for i, day in enumerate(months) for shop in SHOPS]
     drop(page, {"sales_by_shop.csv": "\n".join(["day,shop,takings", *lines])})
     page.locator("[aria-pressed=true]", has_text="sales_by_shop").wait_for()
-    page.wait_for_selector(".welcome >> text=sales_by_shop is ready: 1 table")
+    page.wait_for_selector(".welcome >> text=48 rows from 2024-01-01 to 2025-12-01, with shop and takings.")
     page.wait_for_selector(".welcome button.suggestion")
     picture(page, "2-ready")
     page.fill("#question", "total takings per month")

@@ -157,11 +157,11 @@ def test_an_excel_file_with_two_sheets_outlives_a_killed_server(shop: Server, vi
     page.set_input_files(
         "[aria-label='Files to add']", {"name": "clinic.xlsx", "mimeType": "application/x", "buffer": clinic()}
     )
-    page.wait_for_selector(".welcome >> text=clinic is ready: 2 tables")
+    page.wait_for_selector(".welcome >> text=2 tables: Visits")
     shop.kill()
     shop.start()
     page.reload()
-    page.locator(".source-chips [aria-pressed]").get_by_text("clinic", exact=True).click()
+    page.locator(".source-chips [aria-pressed=true]").get_by_text("clinic", exact=True).wait_for()  # still chosen
     page.fill("#question", "what is the average fee?")
     page.press("#question", "Enter")
     page.wait_for_selector(".display >> text=/^30\\.5/")

@@ -12,13 +12,13 @@ import "./styles/pages.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Problem } from "./api/client";
+import { watchLinks } from "./api/door";
 import { watchServer } from "./api/reach";
 import { App } from "./app/App";
-import { toast } from "./app/toasts";
 import { fetchViews } from "./app/views";
 import { Doorway } from "./identity/Doorway";
-import { watchLinks } from "./identity/door";
 import { warmUpTable } from "./result/warmUp";
+import { toast } from "./shared/toasts";
 
 /** Shows the error of a failed action that no component has handled. */
 window.addEventListener("unhandledrejection", (event) => {

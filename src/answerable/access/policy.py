@@ -166,6 +166,8 @@ class AccessPolicy(Frozen):
     users: dict[Text, User] = Field(default_factory=dict)
     roles: dict[Text, Role] = Field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
+    cedar: Annotated[str, StringConstraints(max_length=1_000_000)] | None = None
+    """Cedar policies: the other form of rules. What they say stands among `rules` once the file is read."""
 
 
 def new_key() -> tuple[str, str]:
@@ -202,9 +204,23 @@ def _parsed(text: str, origin: str) -> AccessPolicy:
         policy = AccessPolicy.model_validate(data)
     except ValidationError as invalid:
         raise _first_problem(marks, invalid) from None
+    written = len(policy.rules)
+    if policy.cedar is not None:
+        policy = policy.model_copy(update={"rules": (*policy.rules, *_cedar_rules(policy.cedar, marks))})
     for path, problem, hint in _contradictions(policy):
+        if path[0] == "rules" and int(path[1]) >= written:
+            raise marks.error(("cedar",), f"policy {policy.rules[int(path[1])].name!r}: {problem}", hint)
         raise marks.error(path, problem, hint)
     return policy
+
+
+def _cedar_rules(text: str, marks: Marks) -> tuple[Rule, ...]:
+    from answerable.access.cedar import CedarError, rules_of
+
+    try:
+        return rules_of(text)
+    except CedarError as error:
+        raise marks.error(("cedar",), str(error)) from None
 
 
 def _restore_null_masks(data: Any, marks: Marks) -> None:

@@ -13,20 +13,9 @@ from answerable.agents.write_steps import frame_texts, produced_by
 from answerable.core.clock import today
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
-from answerable.core.values import Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.produced import Produced, missing_before, produced_before
+from answerable.engine.steps.produced import Produced, missing_before
 from answerable.engine.steps.python import PythonConfig
-
-
-class WriteApiStep:
-    def __init__(self, dependencies: AgentDependencies) -> None:
-        self._dependencies = dependencies
-
-    async def run(self, step: Step) -> Json:
-        earlier = produced_before(step.inputs)
-        produced = await write_api(step.config_as(WriteConfig), earlier, step, self._dependencies)
-        return produced.model_dump(mode="json")
 
 
 async def write_api(

@@ -12,21 +12,10 @@ from answerable.agents.replies import WrittenSql
 from answerable.agents.write_steps import frame_texts, produced_by
 from answerable.core.clock import today
 from answerable.core.ids import NodeId
-from answerable.core.values import Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.combine import CombineConfig
-from answerable.engine.steps.produced import Produced, produced_before
+from answerable.engine.steps.produced import Produced
 from answerable.query.sql.dialects import FRAMES_DIALECT
-
-
-class WriteCombineStep:
-    def __init__(self, dependencies: AgentDependencies) -> None:
-        self._dependencies = dependencies
-
-    async def run(self, step: Step) -> Json:
-        earlier = produced_before(step.inputs)
-        produced = await write_combine(step.config_as(WriteConfig), earlier, step, self._dependencies)
-        return produced.model_dump(mode="json")
 
 
 async def write_combine(

@@ -13,20 +13,9 @@ from answerable.agents.replies import WrittenCypher
 from answerable.agents.write_steps import produced_by, schema_context
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
-from answerable.core.values import Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.cypher import CypherConfig
-from answerable.engine.steps.produced import Produced, produced_before
-
-
-class WriteCypherStep:
-    def __init__(self, dependencies: AgentDependencies) -> None:
-        self._dependencies = dependencies
-
-    async def run(self, step: Step) -> Json:
-        earlier = produced_before(step.inputs)
-        produced = await write_cypher(step.config_as(WriteConfig), earlier, step, self._dependencies)
-        return produced.model_dump(mode="json")
+from answerable.engine.steps.produced import Produced
 
 
 async def write_cypher(

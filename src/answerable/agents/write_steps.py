@@ -35,23 +35,18 @@ from answerable.sources.base import Source
 W = TypeVar("W", WrittenSql, WrittenCypher, WrittenPython, WrittenApi)
 
 
-class WriteSqlStep:
-    def __init__(self, dependencies: AgentDependencies) -> None:
+Writer = Callable[[WriteConfig, Mapping[NodeId, Produced], Step, AgentDependencies], Awaitable[Produced]]
+"""Has a model write code for a node, and returns the rows that the code gives."""
+
+
+class WriterStep:
+    def __init__(self, write: Writer, dependencies: AgentDependencies) -> None:
+        self._write = write
         self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
         earlier = produced_before(step.inputs)
-        produced = await write_sql(step.config_as(WriteConfig), earlier, step, self._dependencies)
-        return produced.model_dump(mode="json")
-
-
-class WritePythonStep:
-    def __init__(self, dependencies: AgentDependencies) -> None:
-        self._dependencies = dependencies
-
-    async def run(self, step: Step) -> Json:
-        earlier = produced_before(step.inputs)
-        produced = await write_python(step.config_as(WriteConfig), earlier, step, self._dependencies)
+        produced = await self._write(step.config_as(WriteConfig), earlier, step, self._dependencies)
         return produced.model_dump(mode="json")
 
 

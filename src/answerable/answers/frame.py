@@ -11,7 +11,7 @@ How a type is carried in JSON, the same in answers, over HTTP and in exports:
     lists, structures       arrays and objects of the above
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,10 +20,16 @@ import polars as pl
 from polars.datatypes import DataTypeClass
 from polars.exceptions import PolarsError
 
-from answerable.core.errors import InternalError, OperatorError
+from answerable.answers.formatted import json_text
+from answerable.core.errors import InternalError, LimitError, OperatorError
 from answerable.core.values import ColumnType, Json, OutputColumn
 
 BATCH_ROWS = 65_536
+SHOWN_BYTES = 4 << 20
+"""Files up to this size are shown whole."""
+LONGEST_SHOWN, SHORTEST_SHOWN = 100_000, 200
+"""Bounds of what is shown of a text in a larger file, by the number of its cells."""
+LARGEST_PAGE = 64 << 20
 
 _DOUBLE_DIGITS = 15
 """Decimal digits that a double always keeps."""
@@ -65,6 +71,36 @@ def row_count(path: Path) -> int:
     return int(scan(path).select(pl.len()).collect().item())
 
 
+def shown_rows(path: Path, offset: int = 0, limit: int = 1_000) -> list[tuple[Json, ...]]:
+    """Like `rows`, in the form in which rows are shown."""
+    return shown_page(path, shown_form(path).expressions, offset, limit).rows()
+
+
+def shown_page(path: Path, expressions: Sequence[pl.Expr], offset: int, limit: int) -> pl.DataFrame:
+    """A range of the rows of a file, in pieces: each is cut before the next one is read. Raises a `LimitError` if what
+    is left is still more than the server should hold as values for one request."""
+    chosen = scan(path)
+    if path.stat().st_size <= SHOWN_BYTES:
+        return chosen.slice(offset, limit).select(expressions).collect()
+    end, at_once = min(offset + limit, row_count(path)), _at_once(path)
+    pages, size = [chosen.head(0).select(expressions).collect()], 0.0
+    for start in range(offset, end, at_once):
+        pages.append(chosen.slice(start, min(at_once, end - start)).select(expressions).collect())
+        size += pages[-1].estimated_size()
+        if size > LARGEST_PAGE:
+            raise LimitError(
+                f"These rows are larger than {LARGEST_PAGE >> 20} MB.",
+                code="rows_too_large",
+                hint="Ask for fewer rows at a time, or export them.",
+            )
+    return pl.concat(pages)
+
+
+def _at_once(path: Path) -> int:
+    """Rows of a few megabytes, if all are about the same."""
+    return max(1, SHOWN_BYTES * row_count(path) // max(1, path.stat().st_size))
+
+
 def rows(path: Path, offset: int = 0, limit: int = 1_000) -> list[tuple[Json, ...]]:
     """Rows `offset` to `offset + limit`, as many as there are, as values that JSON can hold."""
     if offset < 0 or limit < 0:
@@ -73,9 +109,9 @@ def rows(path: Path, offset: int = 0, limit: int = 1_000) -> list[tuple[Json, ..
 
 
 def sample_records(path: Path, count: int = 3) -> tuple[Mapping[str, Json], ...]:
-    """The first records whole, for events, logs and prompts."""
+    """The first records, for events, logs and prompts."""
     names = scan(path).collect_schema().names()
-    return tuple(dict(zip(names, row, strict=True)) for row in rows(path, 0, count))
+    return tuple(dict(zip(names, row, strict=True)) for row in shown_rows(path, 0, count))
 
 
 def different_values(path: Path, column: str, most: int) -> list[Json]:
@@ -97,6 +133,13 @@ def json_form(path: Path) -> JsonForm:
     """See the table at the top. Looks once at every wide or floating column of the file."""
     stat = path.stat()
     return _json_form(path, stat.st_mtime_ns, stat.st_size)
+
+
+def shown_form(path: Path) -> JsonForm:
+    """How columns are carried where people look at rows: like `json_form`, with long texts cut in a large file, because
+    one cell may be as large as a whole result. Exports have them whole."""
+    stat = path.stat()
+    return (_json_form if stat.st_size <= SHOWN_BYTES else _shown_form)(path, stat.st_mtime_ns, stat.st_size)
 
 
 def column_type(dtype: pl.DataType) -> ColumnType:
@@ -132,6 +175,54 @@ def _json_form(path: Path, _modified: int, _size: int) -> JsonForm:
         for index, (name, dtype) in enumerate(schema.items())
     )
     return JsonForm(expressions, tuple(_findings(schema, facts)))
+
+
+@lru_cache(maxsize=256)
+def _shown_form(path: Path, modified: int, size: int) -> JsonForm:
+    whole = _json_form(path, modified, size)
+    schema = scan(path).collect_schema()
+    cells = max(1, min(row_count(path), 1_000) * len(schema))
+    longest = min(LONGEST_SHOWN, max(SHORTEST_SHOWN, SHOWN_BYTES // cells))
+    sizes = {
+        index: bytes_of
+        for index, dtype in enumerate(schema.dtypes())
+        if (bytes_of := _text_size(pl.nth(index), dtype)) is not None
+    }
+    if not sizes:
+        return whole
+    counted = [(bytes_of > longest).sum().alias(str(index)) for index, bytes_of in sizes.items()]
+    long = pl.concat(part.select(counted) for part in batches(path, _at_once(path))).sum()
+    expressions, findings = list(whole.expressions), list(whole.findings)
+    for index, bytes_of in sizes.items():
+        if count := long[str(index)].item():
+            name, dtype = schema.names()[index], schema.dtypes()[index]
+            expressions[index] = _cut(pl.nth(index), dtype, bytes_of, longest).alias(name)
+            which = "1 value" if count == 1 else f"{count:,} values"
+            findings.append(f"{which} of more than {longest:,} bytes in “{name}”, cut here; an export has all of it.")
+    return JsonForm(tuple(expressions), tuple(findings))
+
+
+def _text_size(value: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
+    """Bytes of a value that can be long; None for types whose values are short."""
+    if isinstance(dtype, pl.Binary):
+        return value.bin.size()
+    if isinstance(dtype, pl.List | pl.Array | pl.Struct):
+        return _nested_text(value, dtype).str.len_bytes()
+    return value.str.len_bytes() if isinstance(dtype, pl.String) else None
+
+
+def _cut(value: pl.Expr, dtype: pl.DataType, size: pl.Expr, longest: int) -> pl.Expr:
+    """A text with what fits of it. What is nested becomes JSON text, which can be cut."""
+    if isinstance(dtype, pl.Binary):
+        text, start = _as_text(value, dtype), _as_text(value.bin.head(longest), dtype)
+    else:
+        text = value if isinstance(dtype, pl.String) else _nested_text(value, dtype)
+        start = text.str.head(longest)
+    return pl.when(size > longest).then(start + "…").otherwise(text)
+
+
+def _nested_text(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    return json_text(_carried(value, dtype, exact=False))
 
 
 def _facts(frame: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:

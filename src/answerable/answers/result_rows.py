@@ -37,12 +37,21 @@ class ResultRows:
         self._path = path
         self._known = known
 
+    def whole(self, limit: int) -> list[tuple[Json, ...]]:
+        """The first rows with all of their values, for computing with them."""
+        if self._known is not None:
+            return list(self._known[:limit])
+        from answerable.answers import frame
+
+        return frame.rows(self._path, 0, limit)
+
     def part(self, offset: int, limit: int) -> list[tuple[Json, ...]]:
+        """Rows as they are shown: in a large file, long texts are cut."""
         if self._known is not None:
             return list(self._known[offset : offset + limit])
         from answerable.answers import frame  # loads slowly, and small results do not need it
 
-        return frame.rows(self._path, offset, limit)
+        return frame.shown_rows(self._path, offset, limit)
 
     @property
     def findings(self) -> Sequence[str]:
@@ -51,4 +60,4 @@ class ResultRows:
             return ()
         from answerable.answers import frame
 
-        return frame.json_form(self._path).findings
+        return frame.shown_form(self._path).findings

@@ -103,8 +103,8 @@ def page(
     result decides."""
     known = frame.columns(rows)
     places = _places(known, names)
-    carried = frame.json_form(rows).expressions
-    cells = frame.scan(view).slice(offset, limit).select(carried[place] for place in places).collect()
+    carried = frame.shown_form(rows).expressions
+    cells = frame.shown_page(view, [carried[place] for place in places], offset, limit)
     return tuple(known[place] for place in places), cells
 
 

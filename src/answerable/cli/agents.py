@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from answerable.cli.output import progress, say, tell_json
+from answerable.cli.graph_input import named_version, text_of
+from answerable.cli.output import json_option, progress, say, tell_json, tell_table, write_whole
 from answerable.cli.session import principal, with_service
 
 if TYPE_CHECKING:
@@ -25,43 +26,134 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def listed(as_json: bool) -> None:
+@click.option("--tag", help="Only stored agents with this tag.")
+@json_option
+def listed(tag: str | None, as_json: bool) -> None:
     """Lists the agents: what each does, its role, how many cases it has, and what is wrong with it."""
-
-    async def look(service: "Service", principal: "Principal") -> "Sequence[AgentView]":
-        return service.agents.list(principal)
-
-    agents = with_service(look, empty_store=True)
+    agents: Sequence[AgentView] = with_service(lambda service, principal: service.agents.list(principal, tag=tag))
     if as_json:
-        tell_json({"agents": [agent.model_dump() for agent in agents]})
+        tell_json({"agents": [agent.model_dump(mode="json") for agent in agents]})
         return
     for agent in agents:
         if agent.problem is not None:
             say(f"{agent.name:13} cannot be used: {agent.problem.message}")
+        elif agent.stored is not None:
+            say(f"{agent.name:13} {agent.role:10} version {agent.stored.version}  {agent.description}")
         else:
             say(f"{agent.name:13} {agent.role:10} {agent.cases:2} cases  {agent.description}")
 
 
 @command.command("show")
-@click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def show(name: str, as_json: bool) -> None:
-    """Shows one agent: its model, limits, tools, inputs and the form of its reply."""
-
-    async def look(service: "Service", principal: "Principal") -> "AgentDetail":
-        return service.agents.show(name, principal)
-
-    agent = with_service(look, empty_store=True)
-    document = agent.model_dump(mode="json")
+@click.argument("agent")
+@json_option
+def show(agent: str, as_json: bool) -> None:
+    """Shows one agent: its model, limits, tools, inputs and the form of its reply. NAME, or NAME@VERSION if stored."""
+    name, version = named_version(agent, "agent_version_not_found")
+    found: AgentDetail = with_service(lambda service, principal: service.agents.show(name, principal, version=version))
+    document = found.model_dump(mode="json")
     if as_json:
         tell_json(document)
         return
     import yaml
 
+    if document.pop("text") is not None:
+        say(found.text, nl=False)
+        return
     instructions = document.pop("instructions")
     shown = {field: value for field, value in document.items() if value not in (None, [], {})}
     say(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=100) + "\n" + instructions)
+
+
+@command.command("save")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--note", default="", help="What is new; it is recorded.")
+@click.option("--tag", "tags", multiple=True, help="Replaces the tags of the agent.")
+@json_option
+def save(file: Path, note: str, tags: tuple[str, ...], as_json: bool) -> None:
+    """Stores the agent in FILE (`*.agent.yaml`) under its name, as a new version."""
+    text = text_of(file)
+    _tell_saved(
+        with_service(
+            lambda service, principal: service.agents.save(
+                text, principal, note=note, tags=tags or None, origin=file.name
+            )
+        ),
+        as_json,
+    )
+
+
+@command.command("versions")
+@click.argument("name")
+@json_option
+def versions(name: str, as_json: bool) -> None:
+    """Who saved which version of the stored agent NAME, newest first."""
+    found = with_service(lambda service, principal: service.agents.versions(name, principal))
+    if as_json:
+        tell_json({"versions": [each.model_dump(mode="json") for each in found]})
+    else:
+        tell_table([(each.version, f"{each.at:%Y-%m-%d %H:%M}", each.user, each.note) for each in found])
+
+
+@command.command("diff")
+@click.argument("name")
+@click.argument("before", type=int, required=False)
+@click.argument("after", type=int, required=False)
+@json_option
+def diff(name: str, before: int | None, after: int | None, as_json: bool) -> None:
+    """What is different in version AFTER of the stored agent NAME. Exit code 0 when nothing is, else 1."""
+    found = with_service(lambda service, principal: service.agents.diff(name, principal, before=before, after=after))
+    if as_json:
+        tell_json(found.model_dump(mode="json"))
+    else:
+        say(found.text or "No difference.", nl=not found.text)
+    sys.exit(1 if found.text else 0)
+
+
+@command.command("rollback")
+@click.argument("name")
+@click.argument("version", type=int)
+@json_option
+def rollback(name: str, version: int, as_json: bool) -> None:
+    """Makes VERSION of the stored agent NAME count again, as a new version."""
+    _tell_saved(with_service(lambda service, principal: service.agents.rollback(name, version, principal)), as_json)
+
+
+@command.command("export")
+@click.argument("agent")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write it to this file.")
+def export(agent: str, output: Path | None) -> None:
+    """The text of a stored agent (NAME or NAME@VERSION), as it was saved to the byte."""
+    from answerable.core.errors import UserError
+
+    name, version = named_version(agent, "agent_version_not_found")
+    found: AgentDetail = with_service(lambda service, principal: service.agents.show(name, principal, version=version))
+    if found.text is None:
+        hint = "Copy its folder."
+        raise UserError(f"The agent {name!r} is a folder on the server.", code="agent_version_not_found", hint=hint)
+    if output is not None:
+        write_whole(output, [found.text.encode()])
+    else:
+        sys.stdout.buffer.write(found.text.encode())
+        sys.stdout.buffer.flush()
+
+
+@command.command("delete")
+@click.argument("name")
+@json_option
+def delete(name: str, as_json: bool) -> None:
+    """Removes the stored agent NAME with all its versions. Runs that have begun with it keep it."""
+    with_service(lambda service, principal: service.agents.delete(name, principal))
+    if as_json:
+        tell_json({"deleted": name})
+    else:
+        say(f"{name} is deleted.")
+
+
+def _tell_saved(saved: "AgentDetail", as_json: bool) -> None:
+    if as_json:
+        tell_json(saved.model_dump(mode="json"))
+    elif saved.stored is not None:
+        say(f"{saved.name}: version {saved.stored.version}")
 
 
 @command.command("run", epilog="Example: answerable agents run triage --input message='Where is my parcel?'")

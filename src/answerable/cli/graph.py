@@ -8,33 +8,19 @@ import click
 
 from answerable.cli.graph_input import json_object, json_values, named_version, pairs, text_of
 from answerable.cli.graph_schedules import schedule
-from answerable.cli.output import (
-    EXIT_CODES,
-    json_option,
-    json_or_text,
-    progress,
-    progress_text,
-    say,
-    tell_json,
-    tell_table,
-    write_whole,
-)
+from answerable.cli.output import json_option, json_or_text, say, tell_json, tell_table, write_whole
+from answerable.cli.run_progress import followed, tell_run
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from answerable.core.context import Principal
-    from answerable.core.events import Event
-    from answerable.core.ids import RunId
     from answerable.graphs.figures import NodeFigures
     from answerable.graphs.ready_made import ReadyGraph
     from answerable.service import Service
     from answerable.service.graphs import GraphDocument, GraphReport, GraphRun, GraphSummary
     from answerable.store.base import RunRecord
-
-WAITING = 3
-"""The exit code of a run that waits for a person."""
 
 
 @click.group("graph")
@@ -95,14 +81,14 @@ def run(graph: str, fields: tuple[str, ...], input_file: Path | None, output: Pa
         else:
             name, version = named_version(graph)
             started = await service.graphs.begin_stored(name, values, principal, version=version)
-        return await _followed(service, principal, started, quiet=as_json)
+        return await followed(service, principal, started, quiet=as_json)
 
     found = with_service(carry_out)
     if output is not None and found.status in ("done", "partial"):
         from answerable.engine.steps.graph_answer import output_text
 
         write_whole(output, [output_text(found.output).encode()])
-    _tell_run(found, as_json, written=output)
+    tell_run(found, as_json, written=output)
 
 
 @command.command("new")
@@ -138,9 +124,9 @@ def fork(run: str, node: str | None, outputs: tuple[str, ...], fields: tuple[str
 
     async def carry_out(service: "Service", principal: "Principal") -> "GraphRun":
         started = await service.graphs.fork(RunId(run), principal, node=node, outputs=edited, input=values)
-        return await _followed(service, principal, started, quiet=as_json)
+        return await followed(service, principal, started, quiet=as_json)
 
-    _tell_run(with_service(carry_out), as_json)
+    tell_run(with_service(carry_out), as_json)
 
 
 @command.command("signal")
@@ -312,58 +298,3 @@ def _is_file(graph: str) -> bool:
 async def _stored(service: "Service", principal: "Principal", graph: str) -> str:
     name, version = named_version(graph)
     return (await service.graphs.show(name, principal, version=version)).text
-
-
-async def _followed(service: "Service", principal: "Principal", run: "RunId", *, quiet: bool) -> "GraphRun":
-    """Waits for a run. A terminal shows what happens meanwhile."""
-    with progress("Running …") as show:
-        async for event in service.runs.events(run, principal):
-            if quiet:
-                continue
-            if show is not None and (text := progress_text(event)) is not None:
-                show(text)
-            if (line := _line(event)) is not None:
-                say(line, err=True)
-    return await service.graphs.get_run(run, principal)
-
-
-def _line(event: "Event") -> str | None:
-    """One line about the end of a node, for people who watch."""
-    from answerable.core.events import ApprovalRequested, StepFailed, StepFinished, StepRetried, StepSkipped
-    from answerable.graphs.compiling import RESERVED
-
-    if getattr(event, "node", "").rpartition("/")[2] in RESERVED:
-        return None
-    match event:
-        case StepFinished():
-            return f"done     {event.node}  {event.duration_ms:,.0f} ms"
-        case StepFailed():
-            return f"failed   {event.node}  {event.message} [{event.code}]"
-        case StepSkipped():
-            return f"skipped  {event.node}  {event.reason}"
-        case StepRetried():
-            return f"again    {event.node}  in {event.delay:.1f} s: {event.message}"
-        case ApprovalRequested():
-            return f"waiting  {event.node}  {event.prompt}"
-    return None
-
-
-def _tell_run(found: "GraphRun", as_json: bool, *, written: Path | None = None) -> None:
-    if as_json:
-        tell_json(found.model_dump(mode="json"))
-    else:
-        if written is None:
-            _tell_output(found)
-        say(f"{found.run_id}: {found.status}", err=True)
-        if found.error is not None:
-            say(f"Error: {found.error['message']} [{found.error['code']}]", err=True)
-            if found.error["hint"]:
-                say(f"Hint: {found.error['hint']}", err=True)
-    sys.exit(WAITING if found.status in ("waiting", "paused") else EXIT_CODES.get(found.status, 1))
-
-
-def _tell_output(found: "GraphRun") -> None:
-    from answerable.engine.steps.graph_answer import output_text
-
-    if found.status in ("done", "partial"):
-        say(output_text(found.output))

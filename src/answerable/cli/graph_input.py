@@ -1,17 +1,17 @@
-"""What the commands of graphs are called with: names with versions, fields of the input, and files."""
+"""What the commands of graphs and agents are called with: names with versions, fields of the input, and files."""
 
 from pathlib import Path
 
 from answerable.cli.output import json_or_text
 
 
-def named_version(graph: str) -> tuple[str, int | None]:
-    """Name and version of `NAME` or `NAME@VERSION`."""
+def named_version(named: str, code: str = "graph_version_not_found") -> tuple[str, int | None]:
+    """Name and version of `NAME` or `NAME@VERSION`. `code`: of the error for what is no version."""
     from answerable.core.errors import UserError
 
-    name, sign, version = graph.partition("@")
+    name, sign, version = named.partition("@")
     if sign and not version.isdigit():
-        raise UserError(f"{graph!r} is no version of a graph.", code="graph_version_not_found", hint="Write NAME@2.")
+        raise UserError(f"{named!r} names no version.", code=code, hint="Write NAME@2.")
     return name, int(version) if sign else None
 
 

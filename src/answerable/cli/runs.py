@@ -19,6 +19,7 @@ from answerable.cli.output import (
     tell_table,
     write_whole,
 )
+from answerable.cli.run_progress import WAITING, tell_waits
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from answerable.core.context import Principal
     from answerable.core.events import Event, Verdict
     from answerable.core.values import Json
+    from answerable.engine.open_questions import OpenQuestion
     from answerable.engine.timeline import Timeline
     from answerable.service import Service
     from answerable.service.comparison import RunComparison
@@ -60,19 +62,29 @@ def show(run: str, as_json: bool) -> None:
     from answerable.core.codec import encode
     from answerable.core.ids import RunId
 
-    async def look(service: "Service", principal: "Principal") -> "tuple[RunRecord, Answer, Sequence[Event]]":
+    async def look(
+        service: "Service", principal: "Principal"
+    ) -> "tuple[RunRecord, Answer | None, Sequence[OpenQuestion], Sequence[Event]]":
         record = await service.runs.get(RunId(run), principal)
-        answer = await service.runs.answer(record.run, principal)
-        return record, answer, await service.runs.journal(record.run, principal)
+        events = await service.runs.journal(record.run, principal)
+        if record.finished_at is None:
+            return record, None, await service.runs.waits(record.run, principal), events
+        return record, await service.runs.answer(record.run, principal), (), events
 
     import orjson
 
-    record, answer, events = with_service(look)
+    record, answer, waits, events = with_service(look)
     if as_json:
-        journal = [orjson.loads(encode(event)) for event in events]
-        tell_json({"run": _summary(record), "answer": answer.model_dump(mode="json"), "events": journal})
-    else:
+        found = {
+            "run": _summary(record),
+            "answer": answer and answer.model_dump(mode="json"),
+            "waits": [each.model_dump(mode="json") for each in waits],
+        }
+        tell_json({**found, "events": [orjson.loads(encode(event)) for event in events]})
+    elif answer is not None:
         tell_answer(record.question or "(a query)", answer)
+    else:
+        _tell_unfinished(record, waits)
 
 
 @command.command("pause")
@@ -162,17 +174,34 @@ def cancel(run: str, as_json: bool) -> None:
 def approve(
     run: str, step: str, refuse: bool, edit: str | None, respond: str | None, note: str | None, as_json: bool
 ) -> None:
-    """Decide about STEP of RUN, which waits for it, and wait for the run to end."""
+    """Decide about STEP of RUN, which waits for it, and wait for the run to end or to ask something else.
+
+    Exit codes: those of the answer; 3 if the run waits for something else.
+    """
     from answerable.core.ids import RunId
 
     verdict, data = _verdict(refuse, edit, respond)
 
-    async def decide(service: "Service", principal: "Principal") -> "Answer":
+    async def decide(
+        service: "Service", principal: "Principal"
+    ) -> "tuple[RunRecord, Answer | None, Sequence[OpenQuestion]]":
         await service.runs.decide(RunId(run), step, principal, verdict=verdict, note=note, data=data)
-        return await service.runs.wait(RunId(run), principal)
+        async for _ in service.runs.events(RunId(run), principal):
+            pass
+        record = await service.runs.get(RunId(run), principal)
+        if record.status in ("waiting", "paused"):
+            return record, None, await service.runs.waits(RunId(run), principal)
+        return record, await service.runs.wait(RunId(run), principal), ()
 
     with progress("Going on …"):
-        answer = with_service(decide)
+        record, answer, waits = with_service(decide)
+    if answer is None:
+        if as_json:
+            questions = [each.model_dump(mode="json") for each in waits]
+            tell_json({"run_id": record.run, "status": record.status, "waits": questions})
+        else:
+            _tell_unfinished(record, waits)
+        sys.exit(WAITING)
     if as_json:
         tell_json(answer.model_dump(mode="json"))
     else:
@@ -343,6 +372,13 @@ def prune(dry_run: bool, as_json: bool) -> None:
     else:
         freed = f"{pruned.bytes / 1e6:.1f} MB of results"
         say(f"{pruned.runs} runs and {pruned.threads} threads removed, {freed} freed.")
+
+
+def _tell_unfinished(record: "RunRecord", waits: "Sequence[OpenQuestion]") -> None:
+    say(f"{record.run}: {record.status}")
+    for question in waits:
+        say(f"{question.node}: {question.prompt}")
+    tell_waits(record.run, record.status, waits)
 
 
 def _summary(record: "RunRecord") -> dict[str, object]:

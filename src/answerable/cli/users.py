@@ -141,7 +141,8 @@ def _tell(invitation: "Invitation", as_json: bool) -> None:
     from answerable.settings import load_settings
 
     settings = load_settings()
-    link = f"http://{settings.host}:{settings.port}/#invitation={invitation.token}"
+    scheme = "https" if settings.tls else "http"
+    link = f"{scheme}://{settings.host}:{settings.port}/#invitation={invitation.token}"
     if as_json:
         tell_json({**invitation.model_dump(mode="json"), "link": link})
         return

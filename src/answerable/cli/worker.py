@@ -34,13 +34,13 @@ async def _work(settings: "Settings", at_once: int) -> None:
 
     from answerable.app import open_service
     from answerable.logs import EventLog
+    from answerable.service.process_role import ProcessRole
 
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    async with open_service(
-        settings, any_location=False, listeners=(EventLog(),), patient=True, hide_paths=True, carried_at_once=at_once
-    ) as service:
+    role = ProcessRole(patient=True, hides_paths=True, carried_at_once=at_once)
+    async with open_service(settings, any_location=False, role=role, listeners=(EventLog(),)) as service:
         service.start_background_work()
         say("Waiting for runs.", err=True)
         await stopped.wait()

@@ -1,5 +1,7 @@
 """The principal who asks, what the principal may see, and the run. Passed explicitly to all code that acts for them."""
 
+from typing import Protocol
+
 from answerable.core.ids import RunId, TenantId, ThreadId, UserId
 from answerable.core.records import dataclass
 
@@ -62,6 +64,18 @@ def person(user: str, tenant: TenantId = HOME_TENANT, *, scopes: frozenset[str] 
     return Principal(tenant, UserId(user), own_only=True, scopes=scopes)
 
 
+class Spending(Protocol):
+    """What a run may still use of models. Calls that are under way count."""
+
+    def begin_call(self) -> None:
+        """Raises a `LimitError` if the run may make no further call."""
+        ...
+
+    def end_call(self) -> None:
+        """Called once for each call that was begun, after its use is recorded."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RunContext:
     run: RunId
@@ -69,3 +83,5 @@ class RunContext:
     thread: ThreadId | None = None
     request_id: str | None = None
     """The id of the HTTP request or command that started the run. Log lines carry it."""
+    spending: Spending | None = None
+    """What bounds the calls of models of the run; None if nothing does."""

@@ -5,7 +5,8 @@
     │   ├── NotFoundError      the named thing does not exist (or is not yours)
     │   ├── SignInError        whoever asked has not shown who they are
     │   ├── SemanticError      `semantic.yaml` is wrong; names line and field
-    │   └── GraphError         a graph that cannot run; names the node
+    │   ├── GraphError         a graph that cannot run; names the node
+    │   └── AgentError         an agent that cannot be stored; names the line
     ├── RefusedError           the rules say no: asking again will not help
     ├── SourceError            whoever owns the data: wrong password, database down
     │   └── FileError          a file that cannot be used as it is: damaged, empty, or not what its name says
@@ -56,6 +57,10 @@ class SemanticError(UserError):
 
 class GraphError(UserError):
     code = "graph_invalid"
+
+
+class AgentError(UserError):
+    code = "agent_text_invalid"
 
 
 class RefusedError(AnswerableError):
@@ -112,6 +117,7 @@ KINDS: tuple[type[AnswerableError], ...] = (
     SignInError,
     SemanticError,
     GraphError,
+    AgentError,
     UserError,
     RefusedError,
     FileError,

@@ -16,6 +16,7 @@ from answerable.engine.graph import Filling, Node
 from answerable.engine.guards import Call
 from answerable.engine.steps.base import Step
 from answerable.engine.templates import Reference, filled, references
+from answerable.engine.value_size import LARGEST_FILLED, too_large
 from answerable.store.base import Artifacts
 
 MOST_ROWS = 10_000
@@ -61,8 +62,10 @@ class Bindings:
                     code="rows_too_many",
                     hint="Narrow the query, or work on the rows in a `python` node.",
                 )
+            if frame.byte_count > LARGEST_FILLED:
+                raise too_large(f"`{name}`, with its rows,", LARGEST_FILLED)
             path = await self._artifacts.path(principal, frame.artifact)
-            rows = await asyncio.to_thread(ResultRows(path, self._recent.of(frame.artifact)).part, 0, MOST_ROWS)
+            rows = await asyncio.to_thread(ResultRows(path, self._recent.of(frame.artifact)).whole, MOST_ROWS)
             table["rows"] = [dict(zip(names, row, strict=True)) for row in rows]
             table["value"] = rows[0][0] if rows and names else None
         return table

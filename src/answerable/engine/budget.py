@@ -22,22 +22,28 @@ class RunBudget(Frozen):
     cost: float | None = Field(default=None, ge=0, description="Dollars. A call of unknown price counts as nothing.")
     seconds: float | None = Field(default=None, gt=0, description="While it runs; waiting for people is free.")
 
-    def check(self, outputs: Iterable[StepOutput], seconds: float) -> None:
-        """Raises a `LimitError` if nothing is left."""
+    def check_time(self, seconds: float) -> None:
+        """Raises a `LimitError` if no time is left. Asked before each step."""
+        self._check(seconds=seconds)
+
+    def check_call(self, outputs: Iterable[StepOutput], seconds: float, under_way: int = 0) -> None:
+        """Raises a `LimitError` if no further model may be called. `under_way`: calls that are not recorded yet."""
         calls = [each.data for each in outputs if each.channel == MODEL_CALL]
-        used = {
-            "model_calls": len(calls),
-            "tokens": sum(call["input_tokens"] + call["output_tokens"] for call in calls),
-            "cost": sum(call["cost"] or 0.0 for call in calls),
-            "seconds": seconds,
-        }
+        self._check(
+            model_calls=len(calls) + under_way,
+            tokens=sum(call["input_tokens"] + call["output_tokens"] for call in calls),
+            cost=sum(call["cost"] or 0.0 for call in calls),
+            seconds=seconds,
+        )
+
+    def _check(self, **used: float) -> None:
         for name, amount in used.items():
             limit = getattr(self, name)
             if limit is not None and amount >= limit:
                 raise LimitError(
                     f"The budget of the run is spent: {name.replace('_', ' ')} {amount:,.6g} of {limit:,.6g}.",
                     code="run_budget_spent",
-                    hint="Raise `budget` in the graph, then go on from here: `answerable graph fork RUN`.",
+                    hint="`answerable graph fork RUN` goes on from here with the same budget once more.",
                 )
 
 

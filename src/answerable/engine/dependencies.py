@@ -18,6 +18,7 @@ from answerable.core.values import Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.guards import Call, Guard
 from answerable.engine.steps.base import ComputedKind, Step, StepKind, Suspended
+from answerable.engine.value_size import check_size
 
 _log = logging.getLogger("answerable.engine")
 
@@ -56,7 +57,7 @@ class EngineDependencies:
         return _may_be_computed(type(kind)) and cast("ComputedKind", kind).is_computed(node)
 
     async def _attempt(self, step: Step) -> Json:
-        step.journal.check_budget()
+        step.journal.check_time()
         if step.journal.durable and self.is_computed(step.node):
             step.journal.defer(StepStarted, step.id, step.attempt)
         else:
@@ -80,7 +81,13 @@ class EngineDependencies:
 def as_stored(output: Json, step: Step) -> Json:
     """A copy of the output as it would be read back from the journal. So a continued run sees the same values, and the
     step cannot change its output later."""
-    return None if output is None else orjson.loads(json_bytes(output, f"The output of step {step.id}"))
+    if output is None:
+        return None
+    what = f"The output of step `{step.id}`"
+    check_size(output, what)
+    data = json_bytes(output, what)
+    step.journal.count_output(len(data))
+    return orjson.loads(data)
 
 
 def typed(error: BaseException, step: Step) -> AnswerableError:

@@ -9,11 +9,12 @@ process has taken over (`LeaseLostError`). Streamed text is recorded in segments
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Concatenate, Literal, ParamSpec, TypeAlias
 
 from answerable.core.clock import Clock
 from answerable.core.context import RunContext
-from answerable.core.errors import AnswerableError, OperatorError
+from answerable.core.errors import AnswerableError, LimitError, OperatorError
 from answerable.core.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -32,6 +33,7 @@ from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.engine.budget import RunBudget, active_seconds
 from answerable.engine.segments import TEXT_CHANNEL, OpenSegments, is_text
+from answerable.engine.value_size import LARGEST_RUN
 from answerable.store.base import Events, Lease, RunEnd
 
 Listener: TypeAlias = Callable[[Event], None]
@@ -87,9 +89,12 @@ class Journal:
         """All output of steps except streamed text, also from before the run was continued."""
         self.wakes: dict[NodeId, float] = {}
         """When nodes that wait go on without a decision."""
-        self.budget: RunBudget | None = None
+        self._budget: RunBudget | None = None
+        self._calls_under_way = 0
         self.pausing = asyncio.Event()
         """Set when no further step may start, because somebody wants the run to pause."""
+        self._output_bytes = 0
+        """Of the steps that this process has run."""
         self._active_before = active_seconds(past)
         self._began = clock.monotonic()
         self.listeners = [] if listeners is None else listeners
@@ -117,10 +122,37 @@ class Journal:
         self._closed = False
         self._failure: Exception | None = None
 
-    def check_budget(self) -> None:
-        """Raises a `LimitError` if the run has used up what it may use."""
-        if self.budget is not None:
-            self.budget.check(self.outputs, self._active_before + self._now() - self._began)
+    def bound_by(self, budget: RunBudget | None) -> None:
+        """Limits what all nodes of the run may use together."""
+        self._budget = budget
+        if budget is not None:
+            self.context = replace(self.context, spending=self)
+
+    def check_time(self) -> None:
+        """Raises a `LimitError` if the run has used up its time."""
+        if self._budget is not None:
+            self._budget.check_time(self._active())
+
+    def begin_call(self) -> None:
+        if self._budget is not None:
+            self._budget.check_call(self.outputs, self._active(), self._calls_under_way)
+        self._calls_under_way += 1
+
+    def end_call(self) -> None:
+        self._calls_under_way -= 1
+
+    def _active(self) -> float:
+        return self._active_before + self._now() - self._began
+
+    def count_output(self, size: int) -> None:
+        """Adds the bytes of a step's output to those of the run. Raises a `LimitError` if they are too many."""
+        self._output_bytes += size
+        if self._output_bytes > LARGEST_RUN:
+            raise LimitError(
+                f"The outputs of this run are larger than {LARGEST_RUN >> 20} MB together.",
+                code="run_too_large",
+                hint="Pass on only the fields that later nodes need, or keep rows in tables.",
+            )
 
     @property
     def durable(self) -> bool:

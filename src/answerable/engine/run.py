@@ -175,7 +175,7 @@ class Engine:
         return past
 
     async def _carry_out(self, live: LiveRun, graph: Graph, journal: Journal) -> Outcome:
-        journal.budget = graph.budget
+        journal.bound_by(graph.budget)
         walk = Walk(self._dependencies, graph, journal)
         try:
             live.set_out()

@@ -7,7 +7,7 @@ template cannot run for long, and reaches only the names that it is given.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -15,7 +15,9 @@ from answerable.core.errors import LimitError, UserError
 from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.engine.graph import Filling, Path
+from answerable.engine.value_size import LARGEST_FILLED, check_size
 
+Writer: TypeAlias = Callable[[Json], str]
 LONGEST = 1_000_000
 """Characters of a filled template."""
 _MARK = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
@@ -72,16 +74,28 @@ def with_references(template: str, replaced: Callable[[str], str]) -> str:
 def filled(template: Json, how: Filling, scope: Mapping[str, Json]) -> Json:
     """The template with the values of the scope in place of its references."""
     if how == "value":
-        return _value(template, scope)
-    if not isinstance(template, str):
-        return template
-    write = _WRITERS[how]
-    text = _MARK.sub(lambda match: write(resolved(reference(match[1]), scope)), template)
-    if len(text) > LONGEST:
-        raise LimitError(
-            f"A filled template has {len(text):,} characters; {LONGEST:,} are allowed.", code="template_too_long"
-        )
-    return text
+        value = _value(template, scope, _Room(LARGEST_FILLED))
+        check_size(value, "A filled template", LARGEST_FILLED)
+        return value
+    return _filled_text(template, _WRITERS[how], scope, _Room(LONGEST)) if isinstance(template, str) else template
+
+
+class _Room:
+    """Counts while a template is filled: many references to one long text must not be put together first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = self._left = most
+
+    def take(self, text: str) -> str:
+        self._left -= len(text)
+        if self._left < 0:
+            raise LimitError(f"A filled template has more than {self._most:,} characters.", code="template_too_long")
+        return text
+
+
+def _filled_text(template: str, write: Writer, scope: Mapping[str, Json], room: _Room) -> str:
+    room.take(template)
+    return _MARK.sub(lambda match: room.take(write(resolved(reference(match[1]), scope))), template)
 
 
 def resolved(wanted: Reference, scope: Mapping[str, Json]) -> Json:
@@ -102,14 +116,14 @@ def resolved(wanted: Reference, scope: Mapping[str, Json]) -> Json:
     return value
 
 
-def _value(template: Json, scope: Mapping[str, Json]) -> Json:
+def _value(template: Json, scope: Mapping[str, Json], room: _Room) -> Json:
     if isinstance(template, str):
         alone = reference_alone(template)
-        return filled(template, "text", scope) if alone is None else resolved(alone, scope)
+        return _filled_text(template, _text, scope, room) if alone is None else resolved(alone, scope)
     if isinstance(template, Mapping):
-        return {key: _value(each, scope) for key, each in template.items()}
+        return {key: _value(each, scope, room) for key, each in template.items()}
     if isinstance(template, list | tuple):
-        return [_value(each, scope) for each in template]
+        return [_value(each, scope, room) for each in template]
     return template
 
 
@@ -151,7 +165,7 @@ def _cypher_literal(value: Json) -> str:
     return _sql_literal(value)
 
 
-_WRITERS: Mapping[Filling, Callable[[Json], str]] = {"text": _text, "sql": _sql_literal, "cypher": _cypher_literal}
+_WRITERS: Mapping[Filling, Writer] = {"text": _text, "sql": _sql_literal, "cypher": _cypher_literal}
 
 
 def _known(value: Json) -> str | None:

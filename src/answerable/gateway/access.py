@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Depends, Header, Path, Request
 
 from answerable.access.policy import KEY_PREFIX
-from answerable.core.context import LOCAL, Principal
+from answerable.core.context import LOCAL, Principal, person
 from answerable.core.errors import SignInError
 from answerable.core.ids import RunId, TenantId, ThreadId, new_run_id
 from answerable.gateway.middleware.bodies import STREAMED
+from answerable.gateway.tls import NAMES_IN_STATE, TlsRules
 from answerable.gateway.wire import RUN_ID, THREAD_ID
 from answerable.service import Service
 from answerable.service.keyed_requests import KeyedAttempt
@@ -36,8 +37,8 @@ async def service_of(request: Request) -> Service:
 
 async def principal_of(request: Request, service: Annotated[Service, Depends(service_of)]) -> Principal:
     """Everyone is the one local user until identities are configured. From then on nobody is, over HTTP: the local user
-    is the person at the machine, to whom no rule applies. Who asks, the key or the session alone says. The middleware
-    `Authentication` has looked already; what it found is in the scope."""
+    is the person at the machine, to whom no rule applies. Who asks, the key, the session or else the certificate says.
+    The middleware `Authentication` has looked already; what it found is in the scope."""
     if (known := request.scope.get("principal")) is not None:
         found_before: Principal = known
         return found_before
@@ -54,9 +55,20 @@ async def principal_of(request: Request, service: Annotated[Service, Depends(ser
             found = await service.providers.person_with(secret, LOCAL.tenant)
         if found is not None:
             return found
+    if (certified := _certified(request)) is not None:
+        service.access.require_known(certified)
+        return certified
     raise SignInError(
         "Say who you are.", hint="Sign in on the page; programs send `Authorization: Bearer KEY` or `X-API-Key: KEY`."
     )
+
+
+def _certified(request: Request) -> Principal | None:
+    """The user of the service whose certificate the connection has shown, or None."""
+    rules: TlsRules | None = getattr(request.app.state, "tls", None)
+    names: frozenset[str] = request.scope.get("state", {}).get(NAMES_IN_STATE, frozenset())
+    user = rules.user_of(names) if rules is not None else None
+    return person(user, LOCAL.tenant) if user is not None else None
 
 
 def sent_keys(request: Request) -> Iterator[str]:

@@ -44,9 +44,11 @@ from answerable.gateway.routes import (
     uploads,
     wrong_answers,
 )
+from answerable.gateway.tls import parsed_tls
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.service import Service
+from answerable.service.process_role import ProcessRole
 from answerable.settings import Settings
 
 ROUTES = (
@@ -92,6 +94,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = (), token: st
         redoc_url=None,
         middleware=middleware_stack(settings, metrics, allow_hosts=allow_hosts, token=token),
     )
+    app.state.tls = parsed_tls(settings.tls)
     handle_problems(app)
     app.include_router(_root(metrics))  # first, because each request is held against one route after the other
     for part in ROUTES:
@@ -119,20 +122,18 @@ async def _served(settings: Settings, metrics: Metrics) -> AsyncIterator[Service
     """The service of a server, with its runs taken up and its background work under way."""
     # The process may be bound to fewer cores than the machine has.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    opened = open_service(
-        settings,
-        # A client must not make the server open a path or an address of the client's choice.
-        any_location=False,
-        listeners=(EventLog(), metrics),
+    role = ProcessRole(
         # A server outlives a restart of its database: runs wait for the store instead of failing.
         patient=True,
         # What a client reads says nothing about how the disk is laid out.
-        hide_paths=True,
-        # A run mostly waits for a model or a database, so each core can carry more than one.
-        runs_at_once=settings.runs_at_once or 4 * cores,
+        hides_paths=True,
         leaves_runs=settings.workers,
-        processes=settings.processes if settings.processes >= 0 else cores,
+        # A run mostly waits for a model or a database, so each core can carry more than one.
+        working_at_once=settings.runs_at_once or 4 * cores,
+        computing_processes=settings.processes if settings.processes >= 0 else cores,
     )
+    # A client must not make the server open a path or an address of the client's choice: not `any_location`.
+    opened = open_service(settings, any_location=False, role=role, listeners=(EventLog(), metrics))
     async with opened as service:
         metrics.running.set_function(service.runs.carrier.running)
         # Before the server listens: clients of an earlier process come back for their runs.

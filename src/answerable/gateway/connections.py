@@ -12,6 +12,7 @@ from answerable.gateway.framing import StrictConnection
 from answerable.gateway.middleware.headers import secured
 from answerable.gateway.middleware.observing import new_request_id
 from answerable.gateway.problems import Problem
+from answerable.gateway.tls import NAMES_IN_STATE, certificate_names
 
 HEAD_SECONDS = 15.0
 """From the connection, or from the first byte of the next request, to the end of its head."""
@@ -34,6 +35,8 @@ class BoundedConnection(H11Protocol):
         # Before the limit is checked: `connection_lost` follows an abort too, and undoes what uvicorn registers here.
         super().connection_made(transport)
         self.conn: StrictConnection = StrictConnection(_LARGEST_HEAD)
+        if names := certificate_names(transport.get_extra_info("peercert")):
+            self.app_state = {**self.app_state, NAMES_IN_STATE: names}
         if self._open[self._client] > self.most_per_client:
             transport.abort()  # nothing was asked yet, so there is nobody to answer
         else:

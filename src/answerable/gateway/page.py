@@ -8,7 +8,7 @@ from fastapi.responses import FileResponse
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 WEB = Path(__file__).parents[1] / "web"
 BUILT = "dist"
@@ -45,9 +45,7 @@ def serve_page(app: FastAPI) -> None:
     router = APIRouter(include_in_schema=False)
 
     async def page() -> FileResponse:
-        index = WEB / BUILT / "index.html"
-        # A checkout has no page until it is built. The other document says how to build it.
-        return _document(index) if index.is_file() else _document(WEB / "not-built.html", status=503)
+        return _page()
 
     async def docs() -> FileResponse:
         return _document(WEB / "docs.html")
@@ -59,8 +57,31 @@ def serve_page(app: FastAPI) -> None:
         router.add_api_route(path, endpoint, methods=["GET", "HEAD"])
     app.include_router(router)
     # `check_dir=False`: the API also works where the page was never built.
+    app.router.default = _Nowhere(app.router.default)
     app.mount("/assets", HashedFiles(directory=WEB / BUILT / "assets", check_dir=False), name="assets")
     app.mount("/static", StaticFiles(directory=WEB), name="static")
+
+
+class _Nowhere:
+    """Answers where no route is. Who follows a mangled link sees the page, which says so; programs get a problem."""
+
+    def __init__(self, problem: ASGIApp) -> None:
+        self._problem = problem
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        by_people = (
+            scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/api/")
+        )
+        if by_people and "text/html" in Headers(scope=scope).get("accept", ""):
+            await _page(status=404)(scope, receive, send)
+        else:
+            await self._problem(scope, receive, send)
+
+
+def _page(*, status: int = 200) -> FileResponse:
+    index = WEB / BUILT / "index.html"
+    # A checkout has no page until it is built. The other document says how to build it.
+    return _document(index, status=status) if index.is_file() else _document(WEB / "not-built.html", status=503)
 
 
 def _document(file: Path, *, status: int = 200) -> FileResponse:

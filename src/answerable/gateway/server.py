@@ -15,6 +15,7 @@ from answerable.core.context import HOME_TENANT
 from answerable.core.errors import AnswerableError, OperatorError
 from answerable.gateway.app import create_app
 from answerable.gateway.connections import BoundedConnection
+from answerable.gateway.tls import parsed_tls, server_context
 from answerable.gateway.token import PARAMETER, new_token
 from answerable.isolation.own_folder import remove_own
 from answerable.logs import configure
@@ -41,7 +42,7 @@ class _Server(uvicorn.Server):
         gc.set_threshold(_GARBAGE_EVERY)
         if self.started and sockets:
             if self._token is not None:
-                _print_link(sockets[0], self._token)
+                _print_link(self._address(sockets[0]), self._token)
             await self._print_setup_link(sockets[0])
 
     async def _print_setup_link(self, listening: socket.socket) -> None:
@@ -56,7 +57,13 @@ class _Server(uvicorn.Server):
             print(f"Nobody can sign in: {error}", file=sys.stderr, flush=True)
             return
         if token is not None:
-            print(f"Set up sign-in, once and within a day: {_address(listening)}/#setup={token}", flush=True)
+            print(f"Set up sign-in, once and within a day: {self._address(listening)}/#setup={token}", flush=True)
+
+    def _address(self, listening: socket.socket) -> str:
+        # Reads the port from the socket: with `--port 0` the system has chosen it.
+        address, port = listening.getsockname()[:2]
+        host = "localhost" if ip_address(address).is_unspecified else f"[{address}]" if ":" in address else address
+        return f"{'https' if self.config.is_ssl else 'http'}://{host}:{port}"
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # There is no service if the start failed.
@@ -74,6 +81,8 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), needs_token: b
     configure(settings.log_level, settings.personal_policy)
     token = new_token() if needs_token else None
     app = create_app(settings, allow_hosts=allow_hosts, token=token)
+    tls = parsed_tls(settings.tls)
+    context = server_context(tls) if tls is not None else None
     config = uvicorn.Config(
         app,
         host=settings.host,
@@ -87,6 +96,7 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), needs_token: b
         http=BoundedConnection,
         # No route speaks it, and what does not come as HTTP would pass by the checks of host, token and origin.
         ws="none",
+        ssl_context_factory=(lambda _config, _default: context) if context is not None else None,
     )
     # Before anything else is started, and by ourselves: uvicorn would end the process without a reason.
     sockets = _listening(settings.host, settings.port)
@@ -105,18 +115,10 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), needs_token: b
         raise failure
 
 
-def _print_link(listening: socket.socket, token: str) -> None:
-    address = _address(listening)
+def _print_link(address: str, token: str) -> None:
     print(f"Open {address}/?{PARAMETER}={token}", flush=True)
-    if address.startswith("http://localhost"):
+    if address.startswith(("http://localhost", "https://localhost")):
         print("On other machines, put an address of this one in the place of `localhost`.", flush=True)
-
-
-def _address(listening: socket.socket) -> str:
-    # Reads the port from the socket: with `--port 0` the system has chosen it.
-    address, port = listening.getsockname()[:2]
-    host = "localhost" if ip_address(address).is_unspecified else f"[{address}]" if ":" in address else address
-    return f"http://{host}:{port}"
 
 
 def _listening(host: str, port: int) -> list[socket.socket]:

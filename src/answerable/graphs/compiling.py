@@ -33,6 +33,7 @@ from answerable.graphs.definition import (
 from answerable.graphs.expressions import names_in
 from answerable.graphs.forms.form import Around, CompiledBody, Form, World
 from answerable.graphs.forms.kinds import FORMS
+from answerable.graphs.named_agents import NamedAgents
 from answerable.graphs.stored import StoredGraph, StoredGraphs
 from answerable.graphs.types import Schema
 
@@ -55,12 +56,13 @@ def compiled(
     default_source: str = "demo",
     apis: Mapping[str, Mapping[str, Json]] | None = None,
     stored: StoredGraphs | None = None,
+    agents: NamedAgents | None = None,
 ) -> CompiledGraph:
     """The graph for the engine, still without an input. Raises a `GraphError` with the place of the first mistake.
     `longest`: seconds for one attempt of a node, if nothing else is said; `name_source` gives the name under which a
     source is recorded; `apis`: the settings of each API by its name; `stored`: the stored graphs
-    that it runs, as they are named in it."""
-    world = World(longest, name_source, default_source, apis or {}, stored or {})
+    that it runs, as they are named in it; `agents`: the same for agents."""
+    world = World(longest, name_source, default_source, apis or {}, stored or {}, agents or {})
     body = _Compiler(marks, definition.defaults, world).whole(definition)
     outputs = _outputs(definition.body, body.graph)
     answer = Node(

@@ -27,7 +27,7 @@ MOST_NODES = 2_000
 """In one graph, the nodes of all bodies together."""
 NAME = r"[a-z0-9][a-z0-9_-]{0,63}"
 STORED = rf"^{NAME}(@[1-9][0-9]{{0,8}})?$"
-"""How a stored graph is named: NAME or NAME@VERSION."""
+"""How a stored graph or agent is named: NAME or NAME@VERSION."""
 Names = tuple[str, ...]
 Conditions = Annotated[
     str | tuple[str, ...],
@@ -253,7 +253,11 @@ class AgentNode(CommonNode):
     """Asks a language model: a named agent with its inputs, or one that is written here with a prompt."""
 
     kind: Literal["agent"]
-    agent: str | None = Field(default=None, description="The name of an agent; see `answerable agents list`.")
+    agent: str | None = Field(
+        default=None,
+        pattern=STORED,
+        description="The name of an agent (`answerable agents list`), or name@version of a stored one.",
+    )
     inputs: Mapping[str, Json] = Field(default={}, description="The inputs of a named agent.")
     source: str | None = Field(default=None, description="The source that the agent's tools read.")
     prompt: str | None = Field(default=None, min_length=1, description="The message. References in it are quoted.")

@@ -1,6 +1,7 @@
 """What became of each node of a run, from its events. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Literal
 
 from answerable.core.events import (
@@ -10,13 +11,14 @@ from answerable.core.events import (
     RunStarted,
     StepFailed,
     StepFinished,
+    StepOutput,
     StepRetried,
     StepSkipped,
     StepStarted,
 )
 from answerable.core.values import Frozen, Json
-from answerable.engine.journal import asks
-from answerable.engine.steps.wait import EVENT
+from answerable.engine.open_questions import open_questions
+from answerable.engine.steps.wait import CHANNEL, EVENT
 
 NodeStatus = Literal["not_started", "running", "waiting", "done", "failed", "skipped"]
 
@@ -33,8 +35,9 @@ class NodeRun(Frozen):
     """The stable code of its error."""
 
 
-def node_runs(events: Iterable[Event]) -> dict[str, NodeRun]:
-    """What became of each node, by id, in the order of the graph. Nodes inside other nodes are part of these."""
+def node_runs(events: Sequence[Event]) -> dict[str, NodeRun]:
+    """What became of each node, by id, in the order of the graph. Nodes inside other nodes are part of these: a node
+    waits if one inside of it does."""
     nodes: dict[str, NodeRun] = {}
     for event in events:
         if isinstance(event, RunStarted):
@@ -43,6 +46,10 @@ def node_runs(events: Iterable[Event]) -> dict[str, NodeRun]:
         id = getattr(event, "node", None)
         if id in nodes and (change := _change(event)):
             nodes[id] = nodes[id].model_copy(update=change)
+    for question in open_questions(events):
+        outer = question.node.partition("/")[0]
+        if outer in nodes and nodes[outer].status == "running":
+            nodes[outer] = nodes[outer].model_copy(update={"status": "waiting", "message": question.prompt})
     return nodes
 
 
@@ -50,6 +57,9 @@ def _change(event: Event) -> dict[str, Json]:
     match event:
         case StepStarted():
             return {"status": "running", "attempts": event.attempt, "message": None}
+        case StepOutput() if event.channel == CHANNEL:
+            until = datetime.fromtimestamp(event.data, UTC)
+            return {"status": "waiting", "message": f"until {until:%Y-%m-%d %H:%M:%S} UTC"}
         case StepRetried():
             return {"message": event.message, "code": event.code}
         case StepFinished():
@@ -68,5 +78,4 @@ def _change(event: Event) -> dict[str, Json]:
 
 def waiting_for(events: Sequence[Event], name: str) -> list[str]:
     """The nodes that wait for an event of this name, also inside of other nodes."""
-    nodes = {each.node: None for each in events if isinstance(each, ApprovalRequested) and each.effect == {EVENT: name}}
-    return [node for node in nodes if asks(events, node)]
+    return [question.node for question in open_questions(events) if question.show == {EVENT: name}]

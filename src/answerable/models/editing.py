@@ -33,9 +33,9 @@ def with_model(values: Values, new: NewModel, environment: Mapping[str, str]) ->
     """The settings with one model more, after those that are there, and its name."""
     models = _gathered(values)
     provider = _provider(new, models["providers"])
-    _check_key_stays(new, models["providers"].get(provider, {}), environment)
+    _check_key_stays(new, provider, models["providers"].get(provider, {}), environment)
     name = f"{provider}:{new.model}"
-    reached = {"base_url": new.base_url, "key": new.key.get_secret_value() if new.key else ""}
+    reached = {"base_url": new.base_url, "key": _key(new)}
     changed = {field: text for field, text in reached.items() if text}
     if changed or provider not in PROVIDERS:
         models["providers"][provider] = {**models["providers"].get(provider, {}), **changed}
@@ -73,16 +73,27 @@ def with_budget(values: Values, limits: BudgetLimits) -> Values:
     return _written(values, models)
 
 
-def _check_key_stays(new: NewModel, known: Values, environment: Mapping[str, str]) -> None:
+def _check_key_stays(new: NewModel, provider: str, known: Values, environment: Mapping[str, str]) -> None:
     """A key is for the address that it was given for: no other one gets it."""
     other_address = bool(new.base_url) and new.base_url != known.get("base_url", "")
-    has_key = bool(known.get("key")) or any(environment.get(name) for name in KINDS[new.provider].key_variables)
-    if other_address and has_key and new.key is None:
+    if other_address and not _key(new) and _has_key(provider, known, environment):
         raise UserError(
-            f"The key of {new.provider} that is set is for another address.",
+            f"The key of {provider} that is set is for another address.",
             code="model_key_missing",
             hint="Give the key of this address too.",
         )
+
+
+def _has_key(provider: str, known: Values, environment: Mapping[str, str]) -> bool:
+    """Whether requests to this provider carry a key that is stored, or that the server's environment holds."""
+    if provider == "bedrock":
+        return True  # Amazon's client finds credentials in more places than anybody can list
+    variables = KINDS[provider].key_variables if provider in KINDS else ()
+    return bool(known.get("key")) or any(environment.get(name) for name in (known.get("key_variable", ""), *variables))
+
+
+def _key(new: NewModel) -> str:
+    return new.key.get_secret_value().strip() if new.key else ""
 
 
 def _gathered(values: Values) -> dict[str, Any]:

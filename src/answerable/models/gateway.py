@@ -25,6 +25,7 @@ from answerable.models.calls import Listener
 from answerable.models.config import ModelsConfig, Role
 from answerable.models.filtered_replies import FilteredReplies
 from answerable.models.guarded import Caller, CallPolicy, GuardedModel
+from answerable.models.marked_data import MarkedData
 from answerable.models.names import Target, target_of
 from answerable.models.providers import model_for, new_client
 from answerable.models.redacted_prompts import RedactedPrompts
@@ -51,9 +52,9 @@ class Models:
         content: ContentFilter | None = None,
     ) -> None:
         """`listeners` hear of every call; a single run can add its own. `redaction`: of personal data in prompts.
-        `content`: what replies must pass."""
+        `content`: what replies must pass, and how data is marked."""
         self._redaction = redaction
-        self._content = content if content is not None and content.looks_at("replies") else None
+        self._content = content
         clock = clock or SystemClock()
         chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
         self.budget = Budget(budgets, config.budget, clock)
@@ -94,7 +95,11 @@ class Models:
         self._models.clear()
 
     def _filtered(self, model: Model) -> Model:
-        return model if self._content is None else FilteredReplies(model, self._content)
+        if self._content is not None and self._content.marks_data:
+            model = MarkedData(model, self._content)
+        if self._content is not None and self._content.looks_at("replies"):
+            model = FilteredReplies(model, self._content)
+        return model
 
     def _guarded(self, name: str, caller: Caller) -> GuardedModel:
         target, model = self._models.get(name) or self._built(name)

@@ -18,7 +18,7 @@ from pydantic_ai.tools import RunContext as AgentContext
 
 from answerable.core.breaker import Breaker
 from answerable.core.clock import Clock
-from answerable.core.context import RunContext
+from answerable.core.context import RunContext, Spending
 from answerable.core.errors import AnswerableError
 from answerable.core.retry import Schedule, retry
 from answerable.models import failures, tokens
@@ -161,14 +161,17 @@ class Call:
         self._handed_over = False
         """Whether what is raised may also come from whoever reads the stream."""
         self._reservation: Reservation | None = None
+        self._spending: Spending | None = None
         self._trial = False
         self._began = 0.0
 
     async def __aenter__(self) -> Self:
         self._trial = self._model.breaker.enter()
         try:
+            self._begin()
             self._reservation = await self._reserved()
         except BaseException:
+            self._end()
             # The provider was not called, so the breaker must count neither a success nor a failure.
             self._model.breaker.leave(trial=self._trial, failed=None)
             raise
@@ -182,7 +185,10 @@ class Call:
         outcome = self._outcome(ended)
         failed = None if outcome == CANCELLED else outcome in failures.OF_PROVIDER
         self._model.breaker.leave(trial=self._trial, failed=failed)
-        await self._settle(outcome)
+        try:
+            await self._settle(outcome)
+        finally:
+            self._end()
         if ended is not None and ended is not error:
             raise ended from error
 
@@ -245,6 +251,17 @@ class Call:
         if isinstance(error, AnswerableError):
             return error.stable_code
         return DONE if error is None and self._ended else CANCELLED
+
+    def _begin(self) -> None:
+        """Takes a call out of what the run may use."""
+        spending = self._model.caller.context.spending
+        if spending is not None:
+            spending.begin_call()
+            self._spending = spending
+
+    def _end(self) -> None:
+        if self._spending is not None:
+            self._spending.end_call()
 
     async def _reserved(self) -> Reservation | None:
         model = self._model

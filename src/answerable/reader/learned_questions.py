@@ -33,11 +33,16 @@ _SMALL = frozenset(
     for line in (
         "a an the of in on at for to with is are was were be been am do does did done have has had what which whats",
         "that this these those there their them they it its we us our ours i me my you your please give show list find",
-        "return tell display get provide and s so then now currently got can could would will",
+        "return tell display get provide and s so then now currently got can could would will into any plus hold holds",
+        "include including",
     )
     for word in line.split()
 )
 """Words that change nothing. Negations, comparisons and words such as "most", "each" and "who" are not among them."""
+_NEGATIONS = (
+    "isnt", "arent", "wasnt", "werent", "dont", "doesnt", "didnt", "hasnt", "havent", "hadnt", "cant", "cannot",
+    "never",
+)  # fmt: skip
 _SAME: Mapping[str, str] = {
     "how many": "count",
     "number of": "count",
@@ -53,12 +58,13 @@ _SAME: Mapping[str, str] = {
     "proportion": "share",
     "biggest": "largest",
     "cheapest": "lowest price",
-    "isnt": "not",
-    "arent": "not",
-    "dont": "not",
-    "doesnt": "not",
-    "never": "not",
+    "folks": "people",
+    "no one": "nobody",
+    "zero": "no",
+    **dict.fromkeys(_NEGATIONS, "not"),
 }
+_WHO = re.compile(r"\b(?:people|persons|users|members|accounts|everyone|everybody|anyone|anybody|those) (?:who|that)\b")
+"""Longer ways to say "who"."""
 
 
 class LearnedAnswer(Frozen):
@@ -176,15 +182,17 @@ class LearnedQuestions:
         columns = [column for table in self._catalog.tables for column in table.columns]
         things: list[Table | Column] = [*self._catalog.tables, *columns]
         for thing in things:
-            words = [_only_word(name) for name in (thing.label or thing.name, *thing.synonyms)]
-            for word in filter(None, words):
-                named.setdefault(word, set()).add(words[0] or word)
+            names = (thing.label or thing.name, *thing.synonyms)
+            words = [word for name in names if (word := _only_word(name)) is not None]
+            for word in words:
+                named.setdefault(word, set()).add(words[0])
         return {word: min(names) for word, names in named.items() if len(names) == 1}
 
     def _frame(self, text: str) -> frozenset[str]:
         said = f" {' '.join(normalise(text.replace(chr(39), '').replace('’', '')).split())} "
         for phrase, word in _SAME.items():
             said = said.replace(f" {phrase} ", f" {word} ")
+        said = _WHO.sub("who", said)
         words = [word for word in said.split() if word not in _SMALL]
         return frozenset(self._one_word.get(stem(word), stem(word)) for word in words)
 
@@ -231,7 +239,8 @@ def _live_part(found: FilledPattern, dialect: str) -> LivePart | None:
 
 
 def _only_word(name: str | None) -> str | None:
-    words = name_words(name) if name else []
+    """The one word of a name that says something: `sign` of "signed in"."""
+    words = [word for word in name_words(name) if word not in _SMALL] if name else []
     return stem(words[0]) if len(words) == 1 else None
 
 

@@ -10,6 +10,8 @@ from answerable.query.nouns import Nouns, without_unit
 
 _FEW, _MANY = 2, 30
 """The least and the most distinct values of a text column that a suggestion groups by."""
+_VALUES = 5
+"""The least distinct values of a column of whole numbers that has an average; fewer are codes or grades."""
 _TABLES = 3
 _FIRST = 2
 """How many questions about the main table come before those about others."""
@@ -49,19 +51,24 @@ def _about(table: Table, names: Nouns) -> Iterator[Suggestion]:
     figures = [column for column in table.columns if _is_figure(column, table)]
     nouns = [without_unit(names.column(table, column), column) for column in figures]
     many = names.many(table)
+    has_noun = not many.endswith(" rows")  # nobody speaks of the rows of a table
     if categories and nouns:
         yield Suggestion(f"What is the average {nouns[0]} by {categories[0]}?", grouped=True)
     if _is_dated(table) and nouns:
         yield Suggestion(_sentence(f"average {nouns[0]} per month"), grouped=True)
-    if categories:
+    if categories and has_noun:
         yield Suggestion(_sentence(f"{many} per {categories[-1]}"), grouped=True)
+    elif categories:
+        yield Suggestion(f"Which {categories[-1]} is the most common?")
     if len(nouns) > 1 and categories:
         yield Suggestion(f"What is the average {nouns[1]} by {categories[0]}?", grouped=True)
+    if _is_dated(table):
+        yield from (Suggestion(_sentence(f"average {noun} per month"), grouped=True) for noun in nouns[1:3])
     if len(nouns) > 1:
         yield Suggestion(f"What is the highest {nouns[1]}?")
-    if _is_dated(table):
+    if _is_dated(table) and has_noun:
         yield Suggestion(_sentence(f"{many} per month"), grouped=True)
-    if not many.endswith(" rows"):
+    if has_noun:
         yield Suggestion(f"How many {many} are there?")
 
 
@@ -73,7 +80,8 @@ def _is_figure(column: Column, table: Table) -> bool:
     """A number that has an average: no key, no code, no year."""
     words = set(name_words(column.name))
     key = column.unique or column.name in table.primary_key or bool(words & _NO_FIGURES)
-    return column.type in ("integer", "number") and not key
+    is_code = column.type == "integer" and column.distinct_count is not None and column.distinct_count < _VALUES
+    return column.type in ("integer", "number") and not key and not is_code
 
 
 def _is_dated(table: Table) -> bool:

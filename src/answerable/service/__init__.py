@@ -239,6 +239,7 @@ class Service:
             default_source=settings.source,
             longest=settings.longest_step,
             apis=settings.apis,
+            find_agent=lambda name, principal, version: self.agents.find(name, principal, version=version),
         )
 
     @cached_property
@@ -251,7 +252,7 @@ class Service:
     def agents(self) -> "AgentService":
         from answerable.service.agents import AgentService
 
-        return AgentService(self._agents, self.runs, self._registry, self._policy)
+        return AgentService(self._store, self._agents, self.runs, self._registry, self._policy)
 
     @cached_property
     def learning(self) -> "LearningService":

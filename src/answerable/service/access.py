@@ -82,6 +82,10 @@ class AccessService:
         user = owner_of(self._policy(principal), key, today(self._clock))
         return person(user, principal.tenant) if user is not None else None
 
+    def require_known(self, principal: Principal) -> None:
+        """Raises `RefusedError` if nobody of that name is known, or they are disabled."""
+        self._registry.view(principal)
+
     async def new_key(self, user: str, principal: Principal, *, name: str = "key") -> NewAccessKey:
         """Makes a key for a user. It is shown once; the line for `access.yaml` holds only its digest."""
         from answerable.access.policy import new_key

@@ -1,16 +1,18 @@
 """Graphs that users draw: checked, stored in versions, compared and run."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
+from answerable.agents.written import NamedAgent
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import NotFoundError, UserError
 from answerable.core.events import Event, RunFailed, RunFinished, StepFinished
 from answerable.core.ids import RunId, new_run_id
 from answerable.core.values import Frozen, Json
+from answerable.engine.open_questions import OpenQuestion, open_questions
 from answerable.engine.steps.literal import INPUT
 from answerable.engine.steps.subgraph import with_input
 from answerable.engine.taken import taken_over
@@ -20,6 +22,7 @@ from answerable.graphs.definition import NAME, GraphDefinition, json_schema
 from answerable.graphs.figures import NodeFigures, node_figures
 from answerable.graphs.forking import continued, forked
 from answerable.graphs.inputs import checked_input, from_text
+from answerable.graphs.named_agents import agents_inside
 from answerable.graphs.node_runs import NodeRun, node_runs, waiting_for
 from answerable.graphs.reading import read_graph
 from answerable.graphs.ready_made import ReadyGraph, ready_graph, ready_graphs, renamed
@@ -30,10 +33,11 @@ from answerable.service.run_carrier import Subject
 from answerable.service.runs import RunService
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import RunFilter, RunRecord, RunStatus, Store
-from answerable.store.protocols.graphs import GraphRecord, GraphVersion
+from answerable.store.protocols.versioned_texts import TextRecord, TextVersion
 
+FindAgent = Callable[[str, Principal, int | None], Awaitable[NamedAgent]]
 UNDER_WAY: tuple[RunStatus, ...] = ("running", "waiting", "paused")
-MOST_LISTED = 500
+RUNS_PER_READ = 500
 LONGEST_TAG = 64
 UNNAMED = "graph.yaml"
 """What a text is called in errors if it has no file."""
@@ -67,6 +71,8 @@ class GraphRun(Frozen):
     """The version of the stored graph that it began with; null for a graph that is not stored."""
     status: RunStatus
     nodes: Mapping[str, NodeRun]
+    waits: tuple[OpenQuestion, ...]
+    """What it waits for, also inside of nodes. Each is decided by its id."""
     output: Json
     error: Json
 
@@ -112,9 +118,11 @@ class GraphService:
         default_source: str,
         longest: float,
         apis: Mapping[str, Mapping[str, Json]],
+        find_agent: FindAgent,
     ) -> None:
         """`longest`: seconds for one attempt of a node, if the graph says nothing else; `apis`: the settings of each
-        API by its name."""
+        API by its name; `find_agent`: the agent of a name and version."""
+        self._find_agent = find_agent
         self._apis = apis
         self._graphs = store.graphs
         self._runs = runs
@@ -233,19 +241,26 @@ class GraphService:
         self._permissions.require_writing(principal)
         self._permissions.require(name, principal)
         await self._graphs.get(principal, name)
-        under_way = await self._of(name, principal, RunFilter(statuses=UNDER_WAY, mode=MODE, text=name))
-        if under_way:
-            raise UserError(
-                f"The graph {name!r} runs: {under_way[0].run}.",
-                code="graph_running",
-                hint="Wait for its runs, or cancel them: `answerable runs cancel RUN`.",
-            )
+        anybody = Principal(principal.tenant, principal.user)  # the runs of others count, too
+        async for record in self._every(anybody, RunFilter(statuses=UNDER_WAY, mode=MODE, text=name)):
+            if record.question == name:
+                raise UserError(
+                    f"The graph {name!r} runs: {record.run}.",
+                    code="graph_running",
+                    hint="Wait for its runs, or cancel them: `answerable runs cancel RUN`.",
+                )
         await self._graphs.delete(principal, name)
 
     async def runs(self, name: str, principal: Principal, *, limit: int = 50) -> Sequence[RunRecord]:
         """The runs of a graph, newest first."""
         self._permissions.require(name, principal)
-        return await self._of(name, principal, RunFilter(mode=MODE, text=name), limit)
+        found: list[RunRecord] = []
+        async for record in self._every(principal, RunFilter(mode=MODE, text=name)):
+            if record.question == name:  # the filter also finds parts of names
+                found.append(record)
+            if len(found) == limit:
+                break
+        return found
 
     async def figures(self, name: str, principal: Principal, *, limit: int = 100) -> Mapping[str, NodeFigures]:
         """What each node did in the last runs of a graph."""
@@ -254,9 +269,13 @@ class GraphService:
         journals = [await self._runs.journal(each.run, principal) for each in records]
         return {id: each for id, each in node_figures(journals).items() if id not in RESERVED}
 
-    async def _of(self, name: str, principal: Principal, only: RunFilter, limit: int = 50) -> Sequence[RunRecord]:
-        found = await self._runs.list(principal, limit=MOST_LISTED, only=only)
-        return [each for each in found if each.question == name][:limit]  # the filter also finds parts of names
+    async def _every(self, principal: Principal, only: RunFilter) -> AsyncIterator[RunRecord]:
+        """Runs, newest first, however many there are."""
+        before: RunId | None = None
+        while page := await self._runs.list(principal, limit=RUNS_PER_READ, before=before, only=only):
+            for record in page:
+                yield record
+            before = page[-1].run
 
     async def begin_stored(
         self,
@@ -345,9 +364,9 @@ class GraphService:
         self, event: str, data: Json, principal: Principal, *, by: RunId | None = None
     ) -> Sequence[RunId]:
         reached: list[RunId] = []
-        for record in await self._runs.list(
-            principal, limit=MOST_LISTED, only=RunFilter(statuses=UNDER_WAY, mode=MODE)
-        ):
+        # Before any of them goes on: a run that does so leaves the listing.
+        waiting = [each async for each in self._every(principal, RunFilter(statuses=UNDER_WAY, mode=MODE))]
+        for record in waiting:
             if record.run == by:
                 continue
             events = await self._runs.journal(record.run, principal)
@@ -392,6 +411,7 @@ class GraphService:
             found = await self._graphs.version(principal, wanted, int(number) if number else None)
             return f"{wanted}@{found.version}", found.text
 
+        stored = await stored_inside(definition, marks, load)
         graph = compiled(
             definition,
             marks,
@@ -399,12 +419,15 @@ class GraphService:
             name_source=lambda name: self._registry.known_as(name, principal),
             default_source=self._default_source,
             apis=self._apis,
-            stored=await stored_inside(definition, marks, load),
+            stored=stored,
+            agents=await agents_inside(
+                definition, marks, stored, lambda name, version: self._find_agent(name, principal, version)
+            ),
         )
         return _Checked(definition, graph)
 
 
-def _summary(record: GraphRecord) -> GraphSummary:
+def _summary(record: TextRecord) -> GraphSummary:
     return GraphSummary(
         name=record.name,
         owner=record.owner.user,
@@ -415,11 +438,11 @@ def _summary(record: GraphRecord) -> GraphSummary:
     )
 
 
-def _version(stored: GraphVersion) -> GraphVersionView:
+def _version(stored: TextVersion) -> GraphVersionView:
     return GraphVersionView(version=stored.version, user=stored.principal.user, at=stored.made_at, note=stored.note)
 
 
-def _document(record: GraphRecord, stored: GraphVersion) -> GraphDocument:
+def _document(record: TextRecord, stored: TextVersion) -> GraphDocument:
     return GraphDocument(graph=_summary(record), version=_version(stored), text=stored.text)
 
 
@@ -434,6 +457,7 @@ def _graph_run(record: RunRecord, events: Sequence[Event]) -> GraphRun:
         version=record.graph_version,
         status=record.status,
         nodes={id: each for id, each in node_runs(events).items() if id not in RESERVED},
+        waits=tuple(open_questions(events)) if record.status in UNDER_WAY else (),
         output=last.output if isinstance(last, RunFinished) else None,
         error=error,
     )

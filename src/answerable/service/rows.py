@@ -70,7 +70,7 @@ class RowService:
     ) -> RowsPage:
         path = await self.file(run, principal, selection)
         return await asyncio.to_thread(
-            lambda: RowsPage(frame.columns(path), frame.rows(path, offset, limit), frame.row_count(path))
+            lambda: RowsPage(frame.columns(path), frame.shown_rows(path, offset, limit), frame.row_count(path))
         )
 
     async def part(

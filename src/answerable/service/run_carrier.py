@@ -26,6 +26,7 @@ from answerable.engine.run import Engine, Listener, Outcome
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.turns import Turns
 from answerable.logs import about
+from answerable.service.process_role import COMMAND, ProcessRole
 from answerable.service.run_endings import account_of, process_stopping, result_of, run_quarantined, status_of
 from answerable.service.suspects import MOST_DEATHS, Suspects
 from answerable.store.base import Lease, LeaseLostError, Message, RunBeginning, RunEnd, RunRecord, RunRequest, Store
@@ -70,19 +71,15 @@ class RunCarrier:
         listeners: Sequence[Listener] = (),
         *,
         turns: Turns | None = None,
-        patient: bool = False,
         hidden: HiddenPaths | None = None,
-        leaves_runs: bool = False,
-        most: int | None = None,
+        role: ProcessRole = COMMAND,
         most_of_tenant: int | None = None,
     ) -> None:
-        """`patient`: whether runs wait for a store that is away, as in a server, or fail, as in a command. The engine
-        must use the same store. `hidden`: what the errors of runs leave out. `leaves_runs`: whether this process only
-        stores runs and leaves them to workers. `most`: how many runs it adopts at the same time; None: any number.
-        `most_of_tenant`: how many runs of graphs are carried out for one tenant, by all processes together."""
+        """`hidden`: what the errors of runs leave out. `role`: if it is patient, the engine must use the patient store,
+        too. `most_of_tenant`: how many runs of graphs are carried out for one tenant, by all processes together."""
         self._store = store
         self._most_of_tenant = most_of_tenant
-        self.patient = store.patient if patient and store.patient is not None else store
+        self.patient = store.patient if role.patient and store.patient is not None else store
         """The store, as runs use it."""
         self._engine = engine
         self._clock = clock
@@ -90,8 +87,8 @@ class RunCarrier:
         self._listeners = tuple(listeners)
         self._turns = turns or Turns()
         self._hidden = hidden or HiddenPaths()
-        self._leaves_runs = leaves_runs
-        self._most = most
+        self._leaves_runs = role.leaves_runs
+        self._most = role.carried_at_once
         self._room = asyncio.Event()
         """Set when a run has ended, so that another may be taken."""
         self._suspects = Suspects(self._room.set)

@@ -16,6 +16,7 @@ from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.journal import last_question
 from answerable.engine.live import EVENTS_PER_READ
+from answerable.engine.open_questions import OpenQuestion, open_questions
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.service.personal import PersonalData
 from answerable.service.run_carrier import RunCarrier, ended
@@ -104,8 +105,24 @@ class RunService:
     async def answer(self, run: RunId, principal: Principal) -> Answer:
         """The answer of a finished run; for one that failed or was cancelled, an account of that."""
         record = await self._store.runs.get(principal, run)
+        if record.status in ("waiting", "paused"):
+            raise await self._no_answer_yet(record)
         answer = await self._ended(run, principal, record.status, record.error_code)
         return self._personal.answer(answer, principal)
+
+    async def waits(self, run: RunId, principal: Principal) -> Sequence[OpenQuestion]:
+        """What a run waits for: questions to people, effects in doubt, and events. Each is decided by its node."""
+        record = await self._store.runs.get(principal, run)
+        return [] if ended(record) else open_questions(await self.journal(run, principal))
+
+    async def _no_answer_yet(self, record: RunRecord) -> UserError:
+        if record.status == "paused":
+            resume = f"`answerable runs resume {record.run}` lets it go on."
+            return UserError(f"{record.run} is paused.", code="run_waiting", hint=resume)
+        nodes = [each.node for each in await self.waits(record.run, record.principal)]
+        wanted = ", ".join(f"`{node}`" for node in nodes) or "its time"
+        hint = f"Decide it: `answerable runs approve {record.run} {nodes[0]}`." if nodes else None
+        return UserError(f"{record.run} waits for {wanted}.", code="run_waiting", hint=hint)
 
     async def _ended(
         self, run: RunId, principal: Principal, status: RunStatus, error_code: str | None = None

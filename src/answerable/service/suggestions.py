@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from answerable.agents.dry_run import peeked
+from answerable.agents.reader_graphs import SURE
 from answerable.agents.readers import Readers
 from answerable.core.catalog import Catalog
 from answerable.core.context import Principal, Visibility
@@ -25,7 +26,7 @@ from answerable.sources.registry import SourceRegistry
 from answerable.sources.statistics import plain
 
 MOST, TRIED = 4, 12
-SHOWN_ROWS = 24
+SHOWN_ROWS = 60
 
 
 class SuggestedQuestion(Frozen):
@@ -58,21 +59,26 @@ class SuggestionService:
     async def _tried(
         self, questions: Sequence[Suggestion], source: Source, catalog: Catalog, principal: Principal
     ) -> list[SuggestedQuestion]:
-        found: list[SuggestedQuestion] = []
+        """The first few that say something. Those that are understood beyond doubt come before the others."""
+        sure: list[SuggestedQuestion] = []
+        doubted: list[SuggestedQuestion] = []
         for question in questions:
-            if len(found) == MOST:
+            if len(sure) == MOST:
                 break
             tried = await self._answer(question.text, source, catalog, principal)
-            if tried is None or (question.grouped and tried.answer is not None and _says_little(tried.rows)):
+            if tried is None:
                 continue
-            if tried.rows not in [each.rows for each in found if each.rows]:
-                found.append(tried)
-        return found
+            answered, certain = tried
+            if question.grouped and answered.answer is not None and _says_little(answered.rows):
+                continue
+            if answered.rows not in [each.rows for each in (*sure, *doubted) if each.rows]:
+                (sure if certain else doubted).append(answered)
+        return [*sure, *doubted][:MOST]
 
     async def _answer(
         self, text: str, source: Source, catalog: Catalog, principal: Principal
-    ) -> SuggestedQuestion | None:
-        """The question with its answer, or None if nobody would get one."""
+    ) -> tuple[SuggestedQuestion, bool] | None:
+        """The question with its answer and whether that has high confidence, or None if nobody would get an answer."""
         try:
             reply = await self._readers.read(Question(text=text, source=source.name), principal)
             if not isinstance(reply, Read):
@@ -80,11 +86,13 @@ class SuggestionService:
             [rows] = await peeked(source, [compiled(reply.best.plan, catalog)])
         except AnswerableError:  # a question that cannot be answered is not suggested
             return None
+        certain = reply.best.confidence >= SURE
         if rows is None:
-            return None if source.is_local else SuggestedQuestion(question=text, answer=None, rows=[], row_count=0)
+            unanswered = SuggestedQuestion(question=text, answer=None, rows=[], row_count=0)
+            return None if source.is_local else (unanswered, certain)
         first = [[plain(value) for value in row] for row in rows[:SHOWN_ROWS]]
         answered = SuggestedQuestion(question=text, answer=brief_answer(rows), rows=first, row_count=len(rows))
-        return answered if rows else None
+        return (answered, certain) if rows else None
 
     async def _golden(self, name: str, principal: Principal) -> Sequence[GoldenCase]:
         """Returns the cases that users saved for this source, then the bundled ones. Follow-ups are left out."""
@@ -95,8 +103,9 @@ class SuggestionService:
 
 
 def _says_little(rows: Sequence[Sequence[Json]]) -> bool:
-    """Whether there is nothing to compare: a single row, or the same figure in every one."""
-    return len(rows) < 2 or len({str(row[-1]) for row in rows}) == 1
+    """Whether rows are not names with figures to compare: a single row, the same figure in every one, other columns."""
+    figures = {str(value) for row in rows for value in row if isinstance(value, int | float)}
+    return len(rows) < 2 or any(len(row) != 2 for row in rows) or len(figures) == 1
 
 
 def _varied(cases: Sequence[GoldenCase]) -> Sequence[str]:

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from answerable.store.protocols.budgets import Budgets
     from answerable.store.protocols.edits import Edits
     from answerable.store.protocols.evals import Evals
-    from answerable.store.protocols.graphs import Graphs
     from answerable.store.protocols.identities import Identities
     from answerable.store.protocols.keys import IdempotencyKeys
     from answerable.store.protocols.rates import RateRequests
     from answerable.store.protocols.retention import Retention
     from answerable.store.protocols.schedules import Schedules
     from answerable.store.protocols.seldom_parts import SeldomParts
+    from answerable.store.protocols.versioned_texts import VersionedTexts
 
 RunStatus = Literal["running", "done", "partial", "refused", "failed", "cancelled", "waiting", "paused"]
 RequestKind = Literal["cancel", "decide", "pause", "resume"]
@@ -439,8 +439,12 @@ class Store:
         return self.seldom.evals
 
     @property
-    def graphs(self) -> "Graphs":
+    def graphs(self) -> "VersionedTexts":
         return self.seldom.graphs
+
+    @property
+    def agents(self) -> "VersionedTexts":
+        return self.seldom.agents
 
     @property
     def schedules(self) -> "Schedules":

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from answerable.store.protocols.budgets import Budgets
     from answerable.store.protocols.edits import Edits
     from answerable.store.protocols.evals import Evals
-    from answerable.store.protocols.graphs import Graphs
     from answerable.store.protocols.identities import Identities
     from answerable.store.protocols.keys import IdempotencyKeys
     from answerable.store.protocols.rates import RateRequests
     from answerable.store.protocols.retention import Retention
     from answerable.store.protocols.schedules import Schedules
+    from answerable.store.protocols.versioned_texts import VersionedTexts
 
 
 class SqlSeldomParts:
@@ -47,10 +47,16 @@ class SqlSeldomParts:
         return SqlEvals(self._database, self._clock)
 
     @cached_property
-    def graphs(self) -> "Graphs":
-        from answerable.store.graphs import SqlGraphs
+    def graphs(self) -> "VersionedTexts":
+        from answerable.store.versioned_texts import GRAPH, SqlVersionedTexts
 
-        return SqlGraphs(self._database, self._clock)
+        return SqlVersionedTexts(self._database, self._clock, GRAPH)
+
+    @cached_property
+    def agents(self) -> "VersionedTexts":
+        from answerable.store.versioned_texts import AGENT, SqlVersionedTexts
+
+        return SqlVersionedTexts(self._database, self._clock, AGENT)
 
     @cached_property
     def schedules(self) -> "Schedules":

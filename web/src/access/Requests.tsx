@@ -1,13 +1,13 @@
 import { useState } from "react";
 import { api, path } from "../api/client";
 import type { RequestList, RequestView, RulesState } from "../api/types";
-import { tell, toast } from "../app/toasts";
 import { Asked } from "../shared/Asked";
 import { problemOf } from "../shared/change";
 import { useFetched } from "../shared/fetched";
 import { moment } from "../shared/format";
 import { Status } from "../shared/Status";
 import { Subject } from "../shared/Subject";
+import { tell, toast } from "../shared/toasts";
 import { requestState } from "./describe";
 
 /** Requests for more: one's own, and for who administers those of everybody. Nobody decides about their own. */

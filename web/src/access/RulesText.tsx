@@ -1,13 +1,13 @@
 import { Suspense, useState } from "react";
 import { api, Problem } from "../api/client";
 import type { AccessReport, RulesState, RulesVersion } from "../api/types";
-import { toast } from "../app/toasts";
 import { refresh } from "../shared/fetched";
 import { plural } from "../shared/format";
 import { later } from "../shared/later";
 import { Notice, ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { Status } from "../shared/Status";
+import { toast } from "../shared/toasts";
 
 const Editor = later(() => import("../shared/Editor"));
 

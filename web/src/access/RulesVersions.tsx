@@ -2,13 +2,13 @@ import { Undo2 } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/client";
 import type { RulesDiff, RulesVersions as Versions } from "../api/types";
-import { tell, toast } from "../app/toasts";
 import { Asked } from "../shared/Asked";
 import { problemOf } from "../shared/change";
 import { Difference } from "../shared/Difference";
 import { diffLines } from "../shared/diffLines";
 import { moment } from "../shared/format";
 import { Subject } from "../shared/Subject";
+import { tell, toast } from "../shared/toasts";
 
 /** Who changed the rules when; what is different now, and the way back. */
 export function RulesVersions() {

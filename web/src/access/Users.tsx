@@ -1,13 +1,13 @@
 import { useState } from "react";
 import { api, type Problem, path } from "../api/client";
 import type { Invitation, RulesState, UserList, UserView } from "../api/types";
-import { tell, toast } from "../app/toasts";
 import { Asked } from "../shared/Asked";
 import { problemOf } from "../shared/change";
 import { useFetched } from "../shared/fetched";
 import { moment } from "../shared/format";
 import { Status } from "../shared/Status";
 import { Subject } from "../shared/Subject";
+import { tell, toast } from "../shared/toasts";
 import { written } from "./attributes";
 import { invitationLink, userState } from "./describe";
 import { type UserFields, UserForm } from "./UserForm";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { doorAt } from "../api/door";
 import type { RequestView } from "../api/types";
-import { doorAt } from "../identity/door";
 import { invitationLink, requestState, userState, whoOf } from "./describe";
 
 const REQUEST: RequestView = {

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 import type { View } from "vega";
 import type { Answer, Json } from "../api/types";
-import { themeChanges } from "../app/theme";
 import { useStore } from "../shared/store";
+import { themeChanges } from "../shared/theme";
 import { type ChartKind, chartFields, chartRows, chartSpec, defaultKind, description } from "./chartSpec";
 import { chartConfig } from "./chartTheme";
 import { drawChart } from "./drawChart";

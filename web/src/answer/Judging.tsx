@@ -2,8 +2,8 @@ import { ThumbsDown, ThumbsUp } from "lucide-react";
 import { useId, useState } from "react";
 import { api, Problem, path } from "../api/client";
 import type { Answer, Judgement, WrongAnswer } from "../api/types";
-import { toast } from "../app/toasts";
 import { refresh, useFetched } from "../shared/fetched";
+import { toast } from "../shared/toasts";
 
 const GOLDEN = "golden";
 

@@ -34,6 +34,12 @@ export function figureOf(answer: Answer): Figure | null {
   return { kind: "rows" };
 }
 
+/** The column that names the rows of an answer: the category or the period that its figures belong to. */
+export function labelOf(answer: Answer): number | null {
+  const figure = figureOf(answer);
+  return figure && "label" in figure ? figure.label : null;
+}
+
 function ofChart(answer: Answer, chart: { [key: string]: Json }): Figure | null {
   const encoding = isRecord(chart.encoding) ? chart.encoding : {};
   const mark = isRecord(chart.mark) ? chart.mark.type : chart.mark;

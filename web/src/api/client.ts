@@ -1,4 +1,4 @@
-import { closeDoor } from "../identity/door";
+import { closeDoor } from "./door";
 import { parseJson } from "./json";
 import { reached } from "./reach";
 

@@ -2,22 +2,23 @@ import { Suspense, useEffect, useMemo, useState } from "react";
 import { path } from "../api/client";
 import type { IdentityState, ThreadSummary } from "../api/types";
 import { AskView } from "../ask/AskView";
-import { ask, DRAFT, startOver } from "../ask/conversations";
+import { ask, DRAFT, startOver } from "../run/conversations";
+import type { Command } from "../shared/commands";
 import { useFetched } from "../shared/fetched";
+import { COMMAND_KEY, useKeys } from "../shared/keys";
+import { Link } from "../shared/Link";
+import { LiveRegion } from "../shared/live";
+import { address, navigate, type Route, useRoute } from "../shared/router";
 import { SkeletonRows } from "../shared/Skeleton";
+import { switchTheme } from "../shared/theme";
+import { Toasts } from "../shared/toasts";
 import { Boundary } from "./Boundary";
 import { Connection } from "./Connection";
-import type { Command } from "./commands";
 import { Dock } from "./Dock";
 import { DropZone } from "./DropZone";
 import { Help } from "./Help";
-import { COMMAND_KEY, useKeys } from "./keys";
-import { LiveRegion } from "./live";
 import { Palette } from "./Palette";
-import { address, navigate, type Route, useRoute } from "./router";
 import { TopBar, VIEW_NAMES } from "./TopBar";
-import { switchTheme } from "./theme";
-import { Toasts } from "./toasts";
 import { EvalsView, GraphsView, RunsView, SettingsView, SharedView, SourcesView } from "./views";
 
 type Open = "palette" | "help" | null;
@@ -100,7 +101,21 @@ function CurrentView({ route, drawer }: { route: Route; drawer: boolean }) {
       return <SettingsView page={first} />;
     case "shared":
       return <SharedView token={first ?? ""} />;
+    case "nowhere":
+      return <Nowhere />;
   }
+}
+
+function Nowhere() {
+  return (
+    <main className="cen">
+      <h2>There is nothing at this address</h2>
+      <p className="mid">The link may have been cut or mistyped.</p>
+      <Link className="btn small" href="/ask">
+        Ask a question
+      </Link>
+    </main>
+  );
 }
 
 function newQuestion(): void {

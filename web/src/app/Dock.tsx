@@ -1,6 +1,6 @@
 import { Activity, Database, ListChecks, MessageSquareText, SlidersHorizontal, Workflow } from "lucide-react";
-import { Link } from "./Link";
-import { address, type View } from "./router";
+import { Link } from "../shared/Link";
+import { address, type View } from "../shared/router";
 
 const PLACES = [
   ["ask", "Ask", MessageSquareText],

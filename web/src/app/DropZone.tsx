@@ -1,9 +1,9 @@
 import { Upload } from "lucide-react";
 import { useEffect, useState } from "react";
-import { type Dropped, droppedFiles } from "../sources/dropped";
-import { UploadTray } from "../sources/UploadTray";
-import { addFiles } from "../sources/upload";
-import { toast } from "./toasts";
+import { type Dropped, droppedFiles } from "../data/dropped";
+import { UploadTray } from "../data/UploadTray";
+import { addFiles } from "../data/upload";
+import { toast } from "../shared/toasts";
 
 /** Accepts files and folders that are dropped anywhere on the page. */
 export function DropZone() {

@@ -1,5 +1,5 @@
 import { Dialog } from "../shared/Dialog";
-import { COMMAND_KEY } from "./keys";
+import { COMMAND_KEY } from "../shared/keys";
 
 type Keys = [meaning: string, keys: string[]];
 

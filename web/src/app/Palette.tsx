@@ -2,11 +2,11 @@ import { MessageSquareText, Search } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
 import { query as params } from "../api/client";
 import type { ThreadList } from "../api/types";
+import { type Command, marked, matching, offered } from "../shared/commands";
 import { Dialog } from "../shared/Dialog";
 import { useFetched } from "../shared/fetched";
+import { address, navigate } from "../shared/router";
 import { useStore } from "../shared/store";
-import { type Command, marked, matching, offered } from "./commands";
-import { address, navigate } from "./router";
 
 interface Props {
   commands: Command[];

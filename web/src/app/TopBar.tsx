@@ -1,9 +1,9 @@
 import { CircleQuestionMark, PanelLeft, Plus, Search, SlidersHorizontal, SunMoon } from "lucide-react";
-import { COMMAND_KEY } from "./keys";
-import { Link } from "./Link";
-import { Logo } from "./Logo";
-import { address, type View } from "./router";
-import { switchTheme } from "./theme";
+import { COMMAND_KEY } from "../shared/keys";
+import { Link } from "../shared/Link";
+import { Logo } from "../shared/Logo";
+import { address, type View } from "../shared/router";
+import { switchTheme } from "../shared/theme";
 
 export const VIEW_NAMES: [View, string][] = [
   ["ask", "Ask"],

@@ -2,14 +2,14 @@ import { ChevronRight, ShieldCheck } from "lucide-react";
 import { useState } from "react";
 import { JudgeButtons, useJudgement, WrongForm } from "../answer/Judging";
 import type { Answer } from "../api/types";
-import { verdicts } from "../result/verdicts";
+import type { RunView } from "../run/run";
+import { shownSteps } from "../run/run";
+import { StepList } from "../run/StepList";
+import { useStepKinds } from "../run/stepKinds";
+import { verdicts } from "../run/verdicts";
 import { age, duration, money, plural } from "../shared/format";
 import { type State, Status } from "../shared/Status";
 import { useStore } from "../shared/store";
-import type { RunView } from "./run";
-import { shownSteps } from "./run";
-import { StepList } from "./StepList";
-import { useStepKinds } from "./stepKinds";
 
 /** The receipt of an answer, folded to one line that opens to its steps, and what can be done with the answer. */
 export function AnswerFoot({ run, answer, onCheck }: { run: RunView; answer: Answer; onCheck: () => void }) {

@@ -4,8 +4,8 @@ import { path } from "../api/client";
 import type { Answer, PlanParts } from "../api/types";
 import { changedParts } from "../plan/changedParts";
 import { PlanChips } from "../plan/PlanChips";
+import type { Turn } from "../run/conversations";
 import { useFetched, useSteady } from "../shared/fetched";
-import type { Turn } from "./conversations";
 import type { TurnActions } from "./TurnView";
 
 interface Props {

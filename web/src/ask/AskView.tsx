@@ -2,20 +2,9 @@ import { Ellipsis, GitFork, Link as LinkIcon } from "lucide-react";
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { path } from "../api/client";
 import type { SourceList, ThreadSummary } from "../api/types";
-import { offer } from "../app/commands";
-import { useKeys } from "../app/keys";
-import { address, navigate } from "../app/router";
-import { toast } from "../app/toasts";
+import { newest } from "../data/upload";
+import type { LitCell } from "../result/litCell";
 import { ResultPane, type ResultTab } from "../result/ResultPane";
-import { replay } from "../result/verdicts";
-import { useFetched } from "../shared/fetched";
-import { Menu } from "../shared/Menu";
-import { ProblemNotice } from "../shared/Notice";
-import { useRemembered } from "../shared/remembered";
-import { Splitter } from "../shared/Splitter";
-import { useStore } from "../shared/store";
-import { newest } from "../sources/upload";
-import { Composer } from "./Composer";
 import {
   ask,
   changePlan,
@@ -28,21 +17,28 @@ import {
   stop,
   type Turn,
   undoChange,
-} from "./conversations";
+} from "../run/conversations";
+import { isOver, isReading } from "../run/run";
+import { replay } from "../run/verdicts";
+import { offer } from "../shared/commands";
+import { useFetched } from "../shared/fetched";
+import { useKeys } from "../shared/keys";
+import { Menu } from "../shared/Menu";
+import { ProblemNotice } from "../shared/Notice";
+import { useRemembered } from "../shared/remembered";
+import { address, navigate } from "../shared/router";
+import { Splitter } from "../shared/Splitter";
+import { useStore } from "../shared/store";
+import { toast } from "../shared/toasts";
+import { Composer } from "./Composer";
+import { lastChosen, rememberChosen } from "./lastChosen";
 import { offeredChoices } from "./offeredChoices";
 import { remembering, rememberSynonym } from "./remembering";
-import { isOver, isReading } from "./run";
 import { Threads } from "./Threads";
 import { Turns } from "./Turns";
 import type { TurnActions } from "./TurnView";
 import { share } from "./threads";
 import { Welcome } from "./Welcome";
-
-/** The cell that a number in the text links to. Each click makes a new object, so that the same cell can flash again. */
-export interface LitCell {
-  row: number | null;
-  column: number | null;
-}
 
 const SKELETON_AFTER_MS = 150;
 const READING_MS = 1_000;
@@ -51,7 +47,7 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
   const key = thread ?? DRAFT;
   const conversation = conversationOf(useStore(conversations), key);
   const { turns } = conversation;
-  const { names, chosen, setChosen, source, broken } = useSources(turns.at(-1)?.sources);
+  const { names, chosen, setChosen, source, broken } = useSources(key, turns.at(-1)?.sources);
   const [watched, setWatched] = useState<string | null>(null);
   const [editing, setEditing] = useState<string | null>(null);
   const [tab, setTab] = useState<ResultTab>("table");
@@ -266,14 +262,23 @@ function placeholder(turns: Turn[]): string {
   return answer.choices.length ? "Answer above, or ask something else" : "Ask in other words";
 }
 
-function useSources(ofThread: string[] | undefined) {
+/** The sources, and those that the next question goes to: picked here, else those of the thread, else the last ones. */
+function useSources(key: string, ofThread: string[] | undefined) {
   const list = useFetched<SourceList>("/sources");
   const names = useMemo(() => (list.data?.sources ?? []).map((source) => source.name), [list.data]);
   const added = useStore(newest);
   const known = list.data?.sources ?? [];
-  const usual =
-    (known.find((source) => source.name === added) ?? known.find((source) => source.default))?.name ?? names[0];
-  const [picked, setChosen] = useState<string[] | null>(null);
+  const usual = known.find((source) => source.default)?.name ?? names[0];
+  const last = useStore(lastChosen);
+  const [picked, setPicked] = useState<{ at: string; sources: string[] } | null>(null);
+  const setChosen = useCallback(
+    (sources: string[]) => {
+      setPicked({ at: key, sources });
+      rememberChosen(sources);
+    },
+    [key],
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a source is chosen once, when it was added.
   useEffect(() => {
     if (added) setChosen([added]);
   }, [added]);
@@ -284,11 +289,11 @@ function useSources(ofThread: string[] | undefined) {
     const timer = setInterval(reload, READING_MS);
     return () => clearInterval(timer);
   }, [reading, reload]);
-  const asked = ofThread?.length ? ofThread : null;
-  const chosen = useMemo(
-    () => (picked ?? asked ?? (usual ? [usual] : [])).filter((name) => names.includes(name)),
-    [picked, asked, usual, names],
-  );
+  const chosen = useMemo(() => {
+    const known = (some: readonly string[] | undefined) => some?.filter((name) => names.includes(name)) ?? [];
+    const ways = [picked?.at === key ? picked.sources : [], ofThread, last, usual ? [usual] : []];
+    return ways.map(known).find((some) => some.length > 0) ?? [];
+  }, [picked, key, ofThread, last, usual, names]);
   return {
     names,
     chosen,

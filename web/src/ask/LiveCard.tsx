@@ -1,14 +1,14 @@
 import { Square } from "lucide-react";
 import { useEffect, useState } from "react";
 import { reach } from "../api/reach";
+import { decide, type Turn } from "../run/conversations";
+import { PlanGraph } from "../run/PlanGraph";
+import { type ShownStep, shownSteps } from "../run/run";
+import { StepList } from "../run/StepList";
+import { useStepKinds } from "../run/stepKinds";
 import { count, duration, plural } from "../shared/format";
 import { type State, Status } from "../shared/Status";
 import { useStore } from "../shared/store";
-import { decide, type Turn } from "./conversations";
-import { PlanGraph } from "./PlanGraph";
-import { type ShownStep, shownSteps } from "./run";
-import { StepList } from "./StepList";
-import { useStepKinds } from "./stepKinds";
 
 /**
  * A run in progress: its stage, its plan, and a button to stop it. While the server cannot be reached, the card shows the

@@ -1,10 +1,10 @@
 import { AnswerBody } from "../answer/AnswerBody";
 import { path } from "../api/client";
 import type { SharedThread } from "../api/types";
+import { Receipt } from "../run/Receipt";
 import { useFetched } from "../shared/fetched";
 import { moment } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
-import { Receipt } from "./Receipt";
 
 /** A shared thread, for reading only. */
 export default function SharedView({ token }: { token: string }) {

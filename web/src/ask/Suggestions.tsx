@@ -1,4 +1,5 @@
 import { ChevronRight } from "lucide-react";
+import type { ReactNode } from "react";
 import { path } from "../api/client";
 import type { QuestionList, SuggestedQuestion } from "../api/types";
 import { useFetched } from "../shared/fetched";
@@ -20,24 +21,27 @@ export function Suggestions({ source, onAsk }: { source: string; onAsk: (questio
         ))}
       </ul>
       {!data && !problem && (
-        <>
-          <p className="dim caption">Questions are being tried on it, to show you some with their answers.</p>
-          <SuggestionsToCome />
-        </>
+        <SuggestionsToCome>Questions are being tried, to show you some with their answers.</SuggestionsToCome>
       )}
     </>
   );
 }
 
 /** Keeps the place of suggestions, so that nothing jumps when they come. */
-export function SuggestionsToCome() {
+export function SuggestionsToCome({ children }: { children?: ReactNode }) {
   return (
-    <div className="suggested" aria-hidden>
+    <div className="suggested">
       {[0, 1, 2, 3].map((place) => (
         <div key={place} className="suggestion to-come">
-          <span className="skel" />
-          <span className="skel" />
-          <span className="skel" />
+          {place === 0 && children ? (
+            <span className="dim">{children}</span>
+          ) : (
+            <>
+              <span className="skel" />
+              <span className="skel" />
+              <span className="skel" />
+            </>
+          )}
         </div>
       ))}
     </div>

@@ -2,13 +2,13 @@ import { Ellipsis, Link as LinkIcon, Pencil, Pin, PinOff, Plus, Trash2 } from "l
 import { memo, useState } from "react";
 import { query } from "../api/client";
 import type { ThreadList, ThreadSummary } from "../api/types";
-import { Link } from "../app/Link";
-import { address } from "../app/router";
 import { SearchField } from "../shared/Field";
 import { useFetched, useSteady } from "../shared/fetched";
 import { moment } from "../shared/format";
+import { Link } from "../shared/Link";
 import { Menu } from "../shared/Menu";
 import { ProblemNotice } from "../shared/Notice";
+import { address } from "../shared/router";
 import { runState, StateIcon, toneOf } from "../shared/Status";
 import { grouped, pin, remove, rename, share } from "./threads";
 

@@ -1,6 +1,6 @@
 import { ArrowDown } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
-import type { Turn } from "./conversations";
+import type { Turn } from "../run/conversations";
 import { type TurnActions, TurnView } from "./TurnView";
 
 interface Props {

@@ -1,14 +1,15 @@
 import { Upload } from "lucide-react";
 import { useRef } from "react";
 import { api, path } from "../api/client";
-import type { SourceSummary } from "../api/types";
-import { Link } from "../app/Link";
-import { address, navigate } from "../app/router";
-import { refresh } from "../shared/fetched";
+import type { Catalog, SourceSummary } from "../api/types";
+import { addFiles } from "../data/upload";
+import { refresh, useFetched } from "../shared/fetched";
 import { plural } from "../shared/format";
+import { Link } from "../shared/Link";
 import { Notice } from "../shared/Notice";
+import { address, navigate } from "../shared/router";
 import { Status } from "../shared/Status";
-import { addFiles } from "../sources/upload";
+import { describeData } from "./describeData";
 import { Suggestions, SuggestionsToCome } from "./Suggestions";
 
 interface Props {
@@ -24,10 +25,7 @@ export function Welcome({ source, broken, onAsk }: Props) {
   return (
     <div className="welcome">
       <h2>What would you like to know?</h2>
-      <p className="mid">
-        Ask {source ? <b>{source.name}</b> : "your data"} in plain words, or add your own. Every answer comes with the
-        plan, the code, the rows and the age of the data.
-      </p>
+      <p className="mid">Ask in plain words. Every answer comes with its rows, its code and the age of the data.</p>
       {source && <SourceState source={source} />}
       {ready && <Suggestions source={source.name} onAsk={onAsk} />}
       {source?.state === "reading" && <SuggestionsToCome />}
@@ -49,13 +47,28 @@ function SourceState({ source }: { source: SourceSummary }) {
         </Status>
       </p>
     );
-  if (source.state !== "ready" || source.tables === null) return null;
+  return source.state === "ready" ? <WhatItHolds source={source.name} /> : null;
+}
+
+/** What the data is, in one sentence, and what was left out or assumed while it was read. */
+function WhatItHolds({ source }: { source: string }) {
+  const { data } = useFetched<Catalog>(path`/datasets/${source}/schema`);
+  const left = data?.warnings ?? [];
   return (
-    <p className="reading">
-      <Status state="ok">
-        {source.name} is ready: {plural(source.tables, "table")}
-      </Status>
-    </p>
+    <>
+      <p className="reading">
+        <Status state="ok">{source} is ready</Status>
+        <span className="holds mid">{data ? describeData(data) : ""}</span>
+      </p>
+      {left.length > 0 && (
+        <p className="caption dim">
+          {left[0]?.subject}: {left[0]?.message}{" "}
+          <Link className="link" href={address("sources", source)}>
+            {left.length > 1 ? `and ${plural(left.length - 1, "more note")}` : "Look at the source"}
+          </Link>
+        </p>
+      )}
+    </>
   );
 }
 

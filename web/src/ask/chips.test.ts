@@ -2,6 +2,6 @@ import { expect, it } from "vitest";
 import { chipsOf } from "./chips";
 
 it("shows the first few sources and the chosen ones", () => {
-  expect(chipsOf([..."abcdef"], ["a"])).toEqual([[..."abcdef"], []]);
-  expect(chipsOf([..."abcdefgh"], ["h"])).toEqual([[..."abch"], [..."defg"]]);
+  expect(chipsOf([..."abc"], ["a"])).toEqual([[..."abc"], []]);
+  expect(chipsOf([..."abcdefgh"], ["h"])).toEqual([[..."abh"], [..."cdefg"]]);
 });

@@ -1,5 +1,5 @@
-const MOST = 6;
-const FEW = 3;
+const MOST = 3;
+const FEW = 2;
 
 /**
  * The sources to show below the question, and those to put in a menu. If there are few, all are shown; otherwise the first

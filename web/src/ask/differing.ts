@@ -9,7 +9,8 @@ const FLEETING = 1;
 
 /** Marks in each sentence the words that not all sentences share. Pure. */
 export function differing(sentences: readonly string[]): Part[][] {
-  const split = sentences.map((sentence) => sentence.split(/\s+/));
+  // A comma or full stop is a word of its own: "tracks," and "tracks" are the same word.
+  const split = sentences.map((sentence) => sentence.split(/\s+|(?=[,.](?:\s|$))/));
   const shared = split.reduce((common, words) => longestCommon(common, words));
   return split.map((words) => partsOf(words, shared));
 }
@@ -26,7 +27,9 @@ function partsOf(words: string[], shared: string[]): Part[] {
     const fleeting = !marks[i] && marks[i - 1] && marks.slice(i + 1, i + 1 + FLEETING).includes(true);
     const differs = Boolean(marks[i] || fleeting);
     const last = parts.at(-1);
-    if (last?.differs === differs) last.text += ` ${word}`;
+    const isStop = word === "," || word === ".";
+    // A stop belongs to the word before it, and is never what differs.
+    if (last && (last.differs === differs || isStop)) last.text += isStop ? word : ` ${word}`;
     else parts.push({ text: word, differs });
   });
   return parts;

@@ -1,8 +1,8 @@
 import { api, Problem, path } from "../api/client";
 import type { Catalog, Choice, Synonym } from "../api/types";
-import { toast } from "../app/toasts";
+import { editNames, undoLast } from "../data/semantic";
 import { createStore } from "../shared/store";
-import { editNames, undoLast } from "../sources/semantic";
+import { toast } from "../shared/toasts";
 
 /** Whether the next choice becomes a synonym. */
 export const remembering = createStore(false);

@@ -14,9 +14,9 @@ it("shows a number alone, names as bars from the largest on, and dates as column
   );
   expect(bars).toMatchObject({ kind: "bars", more: 1 });
   expect(bars?.kind === "bars" && bars.bars.map(({ label, value }) => `${label} ${value}`)).toEqual([
-    "b 4",
+    "b 4.0",
     "d 3.3",
-    "c 2",
+    "c 2.0",
   ]);
   expect(
     figureOf(
@@ -58,4 +58,25 @@ it("leaves to the sentence what has no such figure", () => {
       2,
     ),
   ).toBeNull();
+});
+
+it("finds the name beside the number, and says how much of a long series is drawn", () => {
+  const swapped = figureOf(
+    [
+      [1, "a"],
+      [2, "b"],
+    ],
+    2,
+  );
+  expect(swapped?.kind === "bars" && swapped.bars.map(({ label }) => label)).toEqual(["b", "a"]);
+  expect(figureOf([["sun"]], 1)).toEqual({ kind: "value", text: "sun" });
+  expect(
+    figureOf(
+      [
+        ["2025-01-01", 1],
+        ["2025-01-02", 2.5],
+      ],
+      365,
+    ),
+  ).toMatchObject({ range: "the first 2 of 365: 1.0 to 2.5" });
 });

@@ -6,38 +6,48 @@ export type SmallFigure =
   | { kind: "bars"; bars: { label: string; value: string; share: number }[]; more: number }
   | { kind: "series"; shares: number[]; range: string };
 
+type Pair = readonly [label: string, value: number];
+
 const BARS = 3;
+const MOST_LETTERS = 24;
 const DATE = /^\d{4}-\d{2}-\d{2}/;
 
-/** What fits on a card: a number, the first bars, or columns over time. Null where a sentence says it better. */
+/** What fits on a card: one value, the first bars, or columns over time. Null where a sentence says it better. */
 export function figureOf(rows: Json[][], rowCount: number): SmallFigure | null {
   const only = rowCount === 1 && rows[0]?.length === 1 ? rows[0][0] : undefined;
-  if (typeof only === "number") return { kind: "value", text: number(only) };
-  const pairs = rows.map((row) => [row[0], row.at(-1)] as const);
-  if (pairs.length < 2 || pairs.some(([, value]) => typeof value !== "number")) return null;
-  const values = pairs.map(([, value]) => value as number);
+  if (typeof only === "number") return { kind: "value", text: numberLike([only])(only) };
+  if (typeof only === "string" && only.length <= MOST_LETTERS) return { kind: "value", text: only };
+  const pairs = pairsOf(rows);
+  if (pairs === null) return null;
+  const values = pairs.map(([, value]) => value);
+  const written = numberLike(values);
   const most = Math.max(...values);
-  if (most <= 0 || rows.some((row) => row.length !== 2)) return null;
-  if (pairs.every(([label]) => typeof label === "string" && DATE.test(label)) && values.every((value) => value >= 0))
+  if (pairs.every(([label]) => DATE.test(label)) && values.every((value) => value >= 0))
     return {
       kind: "series",
       shares: values.map((value) => value / most),
-      range: `${number(Math.min(...values))} to ${number(most)}`,
+      range: `${rowCount > pairs.length ? `the first ${pairs.length} of ${count(rowCount)}: ` : ""}${written(Math.min(...values))} to ${written(most)}`,
     };
-  const named = pairs.filter(([label]) => typeof label === "string" && label !== "");
-  const largest = [...named].sort((a, b) => (b[1] as number) - (a[1] as number)).slice(0, BARS);
-  if (largest.length < 2) return null;
-  const top = largest[0]![1] as number;
-  const bars = largest.map(([label, value]) => ({
-    label: label as string,
-    value: number(value as number),
-    share: Math.max(0, (value as number) / top),
-  }));
+  const largest = [...pairs].sort((a, b) => b[1] - a[1]).slice(0, BARS);
+  const bars = largest.map(([label, value]) => ({ label, value: written(value), share: Math.max(0, value / most) }));
   return { kind: "bars", bars, more: rowCount - bars.length };
 }
 
-function number(value: number): string {
-  return Number.isInteger(value)
-    ? count(value)
-    : new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 }).format(value);
+/** A name or date with a number for each row, or null if the rows are of another kind. */
+function pairsOf(rows: Json[][]): Pair[] | null {
+  const pairs = rows
+    .filter((row) => row.length === 2 && !row.includes(null) && !row.includes(""))
+    .map((row) => (typeof row[0] === "number" && typeof row[1] === "string" ? [row[1], row[0]] : row));
+  const fit = pairs.every(([label, value]) => typeof label === "string" && typeof value === "number");
+  const whole = rows.every((row) => row.length === 2);
+  if (!fit || !whole || pairs.length < 2) return null;
+  return pairs.some(([, value]) => (value as number) > 0) ? (pairs as unknown as Pair[]) : null;
+}
+
+/** Writes numbers with equally many decimals. */
+function numberLike(values: number[]): (value: number) => string {
+  const most = Math.max(...values.map(Math.abs));
+  const digits = values.every(Number.isInteger) || most >= 1_000 ? 0 : most < 1 ? 2 : 1;
+  const format = new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return (value) => format.format(value);
 }

@@ -1,9 +1,9 @@
 import { api, path } from "../api/client";
 import type { ThreadSummary } from "../api/types";
-import { address, navigate } from "../app/router";
-import { toast } from "../app/toasts";
 import { refresh } from "../shared/fetched";
 import { dayGroup } from "../shared/format";
+import { address, navigate } from "../shared/router";
+import { toast } from "../shared/toasts";
 
 export async function rename(thread: ThreadSummary, title: string): Promise<void> {
   await api.patch(path`/threads/${thread.thread_id}`, { title });

@@ -9,12 +9,12 @@ import type {
   EvalSuiteList,
   WrongAnswerList,
 } from "../api/types";
-import { Link } from "../app/Link";
-import { address } from "../app/router";
-import { Bar } from "../ask/StepList";
+import { Bar } from "../run/StepList";
 import { refresh, useFetched } from "../shared/fetched";
 import { moment, percent, plural } from "../shared/format";
+import { Link } from "../shared/Link";
 import { ProblemNotice } from "../shared/Notice";
+import { address } from "../shared/router";
 import { SkeletonRows } from "../shared/Skeleton";
 import { type State, Status } from "../shared/Status";
 import { CaseDetail } from "./CaseDetail";

@@ -1,13 +1,13 @@
 import { ArrowUpRight, ChevronLeft, X } from "lucide-react";
 import { api, path } from "../api/client";
 import type { WrongAnswer, WrongAnswerList } from "../api/types";
-import { Link } from "../app/Link";
-import { address } from "../app/router";
-import { toast } from "../app/toasts";
 import { type Fetched, refresh } from "../shared/fetched";
 import { moment } from "../shared/format";
+import { Link } from "../shared/Link";
 import { ProblemNotice } from "../shared/Notice";
+import { address } from "../shared/router";
 import { SkeletonRows } from "../shared/Skeleton";
+import { toast } from "../shared/toasts";
 
 export const TO_MEND = "to-mend";
 

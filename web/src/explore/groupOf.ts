@@ -1,5 +1,4 @@
-import type { Json, PlanParts } from "../api/types";
-import type { PlanChange } from "../plan/Options";
+import type { Json, PlanChange, PlanParts } from "../api/types";
 
 export type Group = Extract<PlanChange, { kind: "group" }>;
 

@@ -2,8 +2,8 @@ import { Check, Hand, Pencil, X } from "lucide-react";
 import { useState } from "react";
 import { api, Problem, path } from "../api/client";
 import type { Json } from "../api/types";
-import { toast } from "../app/toasts";
 import { moment } from "../shared/format";
+import { toast } from "../shared/toasts";
 import type { NodeState } from "./nodeStates";
 
 interface Props {

@@ -2,9 +2,9 @@ import { Pencil, RotateCcw } from "lucide-react";
 import { useId, useState } from "react";
 import { api, Problem, path } from "../api/client";
 import type { Json } from "../api/types";
-import { address, navigate } from "../app/router";
-import { toast } from "../app/toasts";
 import { refresh } from "../shared/fetched";
+import { address, navigate } from "../shared/router";
+import { toast } from "../shared/toasts";
 
 interface Props {
   run: string;

@@ -1,20 +1,21 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { path } from "../api/client";
-import type { GraphDocument, GraphList, ScheduleList } from "../api/types";
-import { Link } from "../app/Link";
-import { address, navigate } from "../app/router";
+import type { GraphDocument, GraphList, ReadyGraphs, ScheduleList } from "../api/types";
 import { useFetched } from "../shared/fetched";
+import { Link } from "../shared/Link";
 import { ProblemNotice } from "../shared/Notice";
+import { address, navigate } from "../shared/router";
 import { SkeletonRows } from "../shared/Skeleton";
 import { GraphEditor } from "./GraphEditor";
 import { NEW_GRAPH } from "./kinds";
+import { ReadyMade, ReadyMadeList } from "./ReadyMade";
 import { Versions } from "./Versions";
 import "./graphs.css";
 
 const NEW = "+";
 
-/** The graphs that people drew: a list, and one of them to look at, edit and run. */
+/** The graphs that people drew and those that come ready-made: a list, and one of them to look at, edit and run. */
 export default function GraphsView({ name, run }: { name: string | null; run: string | null }) {
   const list = useFetched<GraphList>("/graphs");
   const schedules = useFetched<ScheduleList>("/schedules");
@@ -22,6 +23,8 @@ export default function GraphsView({ name, run }: { name: string | null; run: st
   const isNew = name === NEW;
   const current = isNew ? null : (name ?? graphs[0]?.name ?? null);
   const document = useFetched<GraphDocument>(current ? path`/graphs/${current}` : null);
+  const templates = useFetched<ReadyGraphs>("/graphs/templates").data?.templates ?? [];
+  const begin = isNew && run !== null ? templates.find((each) => each.name === run)?.text : NEW_GRAPH;
   const [compared, setCompared] = useState<number | null>(null);
   const when = (graph: string) =>
     schedules.data?.schedules.find((known) => known.schedule.graph === graph)?.schedule.cron ?? "by hand";
@@ -59,13 +62,23 @@ export default function GraphsView({ name, run }: { name: string | null; run: st
               by hand or at certain times.
             </p>
           )}
+          <ReadyMadeList templates={templates} current={isNew ? run : null} />
           {current && document.data && (
             <Versions name={current} compared={compared} onCompare={(version) => setCompared(version)} />
           )}
         </div>
       </aside>
-      {isNew || (list.data && !current) ? (
-        <GraphEditor key={NEW} document={null} begin={NEW_GRAPH} run={null} compared={null} onCompare={setCompared} />
+      {isNew && begin ? (
+        <GraphEditor
+          key={run ?? NEW}
+          document={null}
+          begin={begin}
+          run={null}
+          compared={null}
+          onCompare={setCompared}
+        />
+      ) : list.data && !current && !isNew ? (
+        <ReadyMade templates={templates} />
       ) : document.data ? (
         <GraphEditor
           key={current}

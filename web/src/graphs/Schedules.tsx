@@ -2,11 +2,11 @@ import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api, Problem, path } from "../api/client";
 import type { ScheduleList } from "../api/types";
-import { toast } from "../app/toasts";
 import { refresh, useFetched } from "../shared/fetched";
 import { moment } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
 import { Status } from "../shared/Status";
+import { toast } from "../shared/toasts";
 
 /** When a graph runs by itself. */
 export function Schedules({ graph }: { graph: string }) {

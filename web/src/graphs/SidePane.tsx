@@ -1,10 +1,10 @@
 import { Trash2 } from "lucide-react";
 import { Suspense, useId, useMemo, useState } from "react";
 import type { Json, RunSummary } from "../api/types";
-import { Link } from "../app/Link";
-import { address } from "../app/router";
 import { duration, moment } from "../shared/format";
+import { Link } from "../shared/Link";
 import { later } from "../shared/later";
+import { address } from "../shared/router";
 import { SkeletonRows } from "../shared/Skeleton";
 import { Status } from "../shared/Status";
 import { panelProps, Tabs } from "../shared/Tabs";

@@ -2,11 +2,11 @@ import { X } from "lucide-react";
 import { Suspense, useEffect, useMemo, useState } from "react";
 import { api, Problem, path } from "../api/client";
 import type { GraphDifference, GraphDocument, GraphReport } from "../api/types";
-import { toast } from "../app/toasts";
 import { Difference } from "../shared/Difference";
 import { refresh, useFetched } from "../shared/fetched";
 import { later } from "../shared/later";
 import { ProblemNotice } from "../shared/Notice";
+import { toast } from "../shared/toasts";
 import { comparedNodes } from "./comparedNodes";
 
 const Canvas = later(() => import("./Canvas"));

@@ -1,7 +1,7 @@
 import { api, path } from "../api/client";
+import { enter } from "../api/door";
 import type { IdentityState, Profile, SessionList } from "../api/types";
 import { refresh, useFetched } from "../shared/fetched";
-import { enter } from "./door";
 import { Keys } from "./Keys";
 
 /** Who is signed in, and where. Shows nothing where nobody signs in. */

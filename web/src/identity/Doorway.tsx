@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
+import { door } from "../api/door";
 import { useStore } from "../shared/store";
-import { door } from "./door";
 import { SignIn } from "./SignIn";
 
 /** Shows the page to whoever may use it, and else a form to sign in. */

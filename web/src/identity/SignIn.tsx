@@ -1,10 +1,10 @@
 import { CircleX } from "lucide-react";
 import { useState } from "react";
 import { api, Problem } from "../api/client";
+import { type Door, enter, refusal } from "../api/door";
 import type { IdentityState } from "../api/types";
-import { Logo } from "../app/Logo";
 import { useFetched } from "../shared/fetched";
-import { type Door, enter, refusal } from "./door";
+import { Logo } from "../shared/Logo";
 
 /** Signs in with name and password, or by a one-time link with a new password. */
 export function SignIn({ door }: { door: Exclude<Door, { state: "open" }> }) {

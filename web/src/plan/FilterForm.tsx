@@ -1,11 +1,11 @@
 import { ChevronLeft } from "lucide-react";
 import { useState } from "react";
 import { path } from "../api/client";
-import type { PlanColumn, TableStatistics } from "../api/types";
+import type { PlanChange, PlanColumn, TableStatistics } from "../api/types";
 import { SearchField } from "../shared/Field";
 import { useFetched } from "../shared/fetched";
 import { count } from "../shared/format";
-import { Option, type PlanChange } from "./Options";
+import { Option } from "./Options";
 
 type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 

@@ -1,9 +1,7 @@
 import { Check } from "lucide-react";
 import { Fragment, useState } from "react";
-import type { PlanOption } from "../api/types";
+import type { PlanChange, PlanOption } from "../api/types";
 import { SearchField } from "../shared/Field";
-
-export type PlanChange = PlanOption["change"];
 
 const FEW = 8;
 

@@ -1,8 +1,8 @@
 import { ChevronDown, Plus, Undo2, X } from "lucide-react";
-import type { PlanPart, PlanParts } from "../api/types";
+import type { PlanChange, PlanPart, PlanParts } from "../api/types";
 import { Popover } from "../shared/Popover";
 import { FilterForm } from "./FilterForm";
-import { Options, type PlanChange } from "./Options";
+import { Options } from "./Options";
 import "./plan.css";
 
 const WORDS: Record<PlanPart["kind"], [now: string, add: string]> = {

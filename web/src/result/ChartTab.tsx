@@ -15,7 +15,7 @@ import { toPng, toSvg } from "../answer/drawChart";
 import { AS_IS, readRows } from "../answer/rows";
 import { titleOf } from "../answer/title";
 import type { Answer, Json } from "../api/types";
-import type { RunView } from "../ask/run";
+import type { RunView } from "../run/run";
 import { save } from "../shared/save";
 
 const KINDS = [

@@ -3,20 +3,20 @@ import { useEffect, useMemo, useState } from "react";
 import { useJudgement } from "../answer/Judging";
 import { path } from "../api/client";
 import type { About, Answer, Binding, RunTimeline, SourceList } from "../api/types";
-import { toast } from "../app/toasts";
-import { PlanGraph } from "../ask/PlanGraph";
-import { useStepKinds } from "../ask/stepKinds";
-import { kindLabel } from "../ask/stepNames";
+import { PlanGraph } from "../run/PlanGraph";
+import { useStepKinds } from "../run/stepKinds";
+import { kindLabel } from "../run/stepNames";
+import { replay, type Verdict, verdicts } from "../run/verdicts";
 import { Code } from "../shared/Code";
 import { useFetched } from "../shared/fetched";
 import { age, clock, count, duration, fingerprint, moment, plural } from "../shared/format";
 import { StateIcon } from "../shared/Status";
 import { useStore } from "../shared/store";
+import { toast } from "../shared/toasts";
 import { branches, type CheckStep, checkSteps } from "./checkSteps";
 import { tiedLines } from "./codeTies";
 import { RunEditor } from "./RunEditor";
 import { Understood } from "./Understood";
-import { replay, type Verdict, verdicts } from "./verdicts";
 
 /** Evidence for an answer: what was understood, which code ran, its rows, and whether a replay gives the same. */
 export function CheckTab({ answer, question }: { answer: Answer; question: string }) {

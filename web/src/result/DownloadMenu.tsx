@@ -1,6 +1,6 @@
 import { ChevronDown, Download } from "lucide-react";
 import { API, path, query } from "../api/client";
-import type { RunView } from "../ask/run";
+import type { RunView } from "../run/run";
 import { plural } from "../shared/format";
 import { Menu, type MenuItem } from "../shared/Menu";
 import { choiceInWords, selectionOf, type TableView } from "./tableView";

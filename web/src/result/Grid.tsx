@@ -21,6 +21,8 @@ interface Props extends GridActions {
   source: RowSource;
   formats: CellFormat[];
   hidden: ReadonlySet<number>;
+  /** The column that names the rows. It stands first, wherever the query has it. */
+  lead: number | null;
   sort: SortKey | null;
   onSort: (column: number) => void;
   rowHeight: number;
@@ -30,7 +32,7 @@ interface Props extends GridActions {
 }
 
 /** A table of any length: only visible rows have elements. Arrow keys move a cursor; columns can be resized. */
-export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, lit, total, ...actions }: Props) {
+export function Grid({ label, source, formats, hidden, lead, sort, onSort, rowHeight, lit, total, ...actions }: Props) {
   const scroll = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const view = useSize(scroll);
@@ -40,7 +42,7 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
     [source],
   );
   const table = useColumns(formats, sample);
-  const shown = useShownColumns(table.getAllLeafColumns(), hidden, view.width);
+  const shown = useShownColumns(table.getAllLeafColumns(), hidden, lead, view.width);
   const columns = useColumnsInSight(shown, scroll);
   const around = HEAD_HEIGHT + (total ? rowHeight : 0);
   const rows = {
@@ -144,12 +146,15 @@ interface ShownColumns {
   pinnedWidth: number;
 }
 
-function useShownColumns(all: Column<Json[]>[], hidden: ReadonlySet<number>, width: number): ShownColumns {
+function useShownColumns(
+  all: Column<Json[]>[],
+  hidden: ReadonlySet<number>,
+  lead: number | null,
+  width: number,
+): ShownColumns {
   const visible = all.filter((column) => !hidden.has(Number(column.id)));
-  const ordered = [
-    ...visible.filter((column) => column.getIsPinned()),
-    ...visible.filter((column) => !column.getIsPinned()),
-  ];
+  const rank = (column: Column<Json[]>) => (column.getIsPinned() ? 0 : Number(column.id) === lead ? 1 : 2);
+  const ordered = [...visible].sort((a, b) => rank(a) - rank(b));
   const total = ordered.reduce((sum, column) => sum + column.getSize(), 0);
   const extra = Math.max(0, (width - total) / Math.max(1, ordered.length));
   const key = ordered.map((column) => `${column.id}:${column.getSize()}:${Boolean(column.getIsPinned())}`).join(" ");

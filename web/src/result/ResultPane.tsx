@@ -2,9 +2,9 @@ import { ChartColumn, Check, ChevronLeft, Maximize2, Minimize2, ShieldCheck, Tab
 import { Suspense } from "react";
 import { titleOf } from "../answer/title";
 import { reach } from "../api/reach";
-import type { LitCell } from "../ask/AskView";
-import { Receipt } from "../ask/Receipt";
-import { isOver, type RunView } from "../ask/run";
+import { Receipt } from "../run/Receipt";
+import { isOver, type RunView } from "../run/run";
+import { verdicts } from "../run/verdicts";
 import { count } from "../shared/format";
 import { later } from "../shared/later";
 import { SkeletonRows, SkeletonTable } from "../shared/Skeleton";
@@ -13,9 +13,9 @@ import { useStore } from "../shared/store";
 import { panelProps, Tabs } from "../shared/Tabs";
 import { CheckTab } from "./CheckTab";
 import { DownloadMenu } from "./DownloadMenu";
+import type { LitCell } from "./litCell";
 import { TableTab } from "./TableTab";
 import { useTableView } from "./tableView";
-import { verdicts } from "./verdicts";
 
 const ChartTab = later(() => import("./ChartTab"));
 

@@ -1,9 +1,9 @@
 import { Play } from "lucide-react";
 import { Suspense, useState } from "react";
-import { address, navigate, useRoute } from "../app/router";
-import { ask, DRAFT } from "../ask/conversations";
+import { ask, DRAFT } from "../run/conversations";
 import { Code } from "../shared/Code";
 import { later } from "../shared/later";
+import { address, navigate, useRoute } from "../shared/router";
 
 const Editor = later(() => import("../shared/Editor"));
 

@@ -1,19 +1,20 @@
 import { Columns3, Copy, ListFilter } from "lucide-react";
 import { useMemo, useState } from "react";
 import { asTabbed, type CellFormat, formatOf, plainFormat } from "../answer/cells";
+import { labelOf } from "../answer/figure";
 import { NothingFound } from "../answer/NothingFound";
 import { type RowOrder, type RowSource, readRows } from "../answer/rows";
 import type { Json } from "../api/types";
-import { toast } from "../app/toasts";
-import type { LitCell } from "../ask/AskView";
-import { isOver, type RunView } from "../ask/run";
+import { isOver, type RunView } from "../run/run";
 import { Dialog } from "../shared/Dialog";
 import { SearchField } from "../shared/Field";
 import { count, plural } from "../shared/format";
 import { Status } from "../shared/Status";
+import { toast } from "../shared/toasts";
 import { ColumnsMenu } from "./ColumnsMenu";
 import { Grid } from "./Grid";
 import type { Cursor } from "./gridKeys";
+import type { LitCell } from "./litCell";
 import { type TableView, useTableView } from "./tableView";
 import { useTotals } from "./totals";
 import { useRows } from "./useRows";
@@ -84,6 +85,7 @@ export function TableTab({
         source={source}
         formats={formats}
         hidden={hidden}
+        lead={run.answer && labelOf(run.answer)}
         sort={order.sort}
         total={totals.line}
         onSort={sortBy}

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Answer, RunTimeline } from "../api/types";
-import type { StepKinds } from "../ask/stepKinds";
+import type { StepKinds } from "../run/stepKinds";
 import { branches, checkSteps } from "./checkSteps";
 
 const KINDS = new Map(

@@ -1,6 +1,6 @@
 import type { Answer, RunTimeline, StepRecord } from "../api/types";
-import { type ShownStep, type StepView, shownSteps } from "../ask/run";
-import type { StepKinds } from "../ask/stepKinds";
+import { type ShownStep, type StepView, shownSteps } from "../run/run";
+import type { StepKinds } from "../run/stepKinds";
 import { languageName } from "../shared/languages";
 import type { State } from "../shared/Status";
 import { yamlOf } from "./yaml";

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { heldRows, type RowOrder, type RowSource, remoteRows } from "../answer/rows";
-import type { RunView } from "../ask/run";
-import { isOver } from "../ask/run";
+import type { RunView } from "../run/run";
+import { isOver } from "../run/run";
 
 /** The rows of a run in this order: from memory if the page has all of them, else by range from the server. */
 export function useRows(run: RunView, order: RowOrder): RowSource {

@@ -1,5 +1,5 @@
 import { createRoot } from "react-dom/client";
-import { NEW_RUN } from "../ask/run";
+import { NEW_RUN } from "../run/run";
 import { RunRows } from "./TableTab";
 
 const RUN = {

@@ -2,8 +2,8 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import { memo, useEffect, useRef } from "react";
 import type { RunSummary } from "../api/types";
-import { address, navigate } from "../app/router";
 import { count, duration, moment, plural, shortId } from "../shared/format";
+import { address, navigate } from "../shared/router";
 import { runState, Status } from "../shared/Status";
 
 const ROW = 46;

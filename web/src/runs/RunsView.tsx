@@ -1,10 +1,10 @@
 import { GitCompareArrows } from "lucide-react";
 import { useCallback, useDeferredValue, useEffect, useState } from "react";
 import type { RunSummary } from "../api/types";
-import { address, navigate } from "../app/router";
 import { SearchField } from "../shared/Field";
 import { count, shortId } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
+import { address, navigate } from "../shared/router";
 import { SkeletonRows } from "../shared/Skeleton";
 import { runState } from "../shared/Status";
 import { RunPane } from "./RunPane";

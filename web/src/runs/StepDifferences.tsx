@@ -1,5 +1,5 @@
 import type { ComparedStep, RunComparison } from "../api/types";
-import { readable } from "../ask/stepNames";
+import { readable } from "../run/stepNames";
 import { Difference } from "../shared/Difference";
 import { diffLines } from "../shared/diffLines";
 import { duration } from "../shared/format";

@@ -1,7 +1,7 @@
 import { Fragment, useState } from "react";
 import type { RunTimeline, StepAttempt, TimelineStep } from "../api/types";
-import { type StepKinds, useStepKinds } from "../ask/stepKinds";
-import { kindLabel, readable } from "../ask/stepNames";
+import { type StepKinds, useStepKinds } from "../run/stepKinds";
+import { kindLabel, readable } from "../run/stepNames";
 import { Code } from "../shared/Code";
 import { count, duration, plural } from "../shared/format";
 import { Status } from "../shared/Status";

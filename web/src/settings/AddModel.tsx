@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "react";
 import { api, Problem } from "../api/client";
 import type { ModelCheck, ModelsOverview } from "../api/types";
-import { toast } from "../app/toasts";
 import { Status } from "../shared/Status";
+import { toast } from "../shared/toasts";
 import { changed } from "./changeModels";
 import { Outcome } from "./ModelList";
 

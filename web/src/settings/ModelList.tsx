@@ -2,11 +2,11 @@ import { ArrowDown, ArrowUp, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api, Problem } from "../api/client";
 import type { ModelCheck, ModelName, ModelsOverview } from "../api/types";
-import { toast } from "../app/toasts";
 import { refresh } from "../shared/fetched";
 import { clock } from "../shared/format";
 import { Status } from "../shared/Status";
 import { Subject } from "../shared/Subject";
+import { toast } from "../shared/toasts";
 import { arrange, changed, moved, type Order, orderOf, placeOf, pressed } from "./changeModels";
 import { checkResult } from "./modelCheck";
 

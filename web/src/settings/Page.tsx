@@ -1,6 +1,6 @@
 import { ChevronLeft } from "lucide-react";
 import type { ReactNode } from "react";
-import { Link } from "../app/Link";
+import { Link } from "../shared/Link";
 
 /** The frame of one page of the settings: a head like that of every pane, and what scrolls below it. */
 export function Page({

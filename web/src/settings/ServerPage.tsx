@@ -1,5 +1,5 @@
 import type { About, DoctorReport, RetentionReport } from "../api/types";
-import { readable } from "../ask/stepNames";
+import { readable } from "../run/stepNames";
 import { Asked } from "../shared/Asked";
 import { Status } from "../shared/Status";
 import { Subject } from "../shared/Subject";

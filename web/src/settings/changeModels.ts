@@ -1,7 +1,7 @@
 import { api, type Problem } from "../api/client";
 import type { ModelName, ModelsOverview } from "../api/types";
-import { tell } from "../app/toasts";
 import { problemOf } from "../shared/change";
+import { tell } from "../shared/toasts";
 
 export type Order = { reasoning: string[]; coding: string[] };
 

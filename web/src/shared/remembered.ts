@@ -2,7 +2,7 @@ import { useState } from "react";
 
 /** State that is kept in local storage, so that it survives a reload. */
 export function useRemembered(name: string, initial: number): [number, (value: number) => void] {
-  const [value, setValue] = useState(() => Number(read(name)) || initial);
+  const [value, setValue] = useState(() => Number(remembered(name)) || initial);
   return [
     value,
     (next) => {
@@ -20,7 +20,7 @@ export function remember(name: string, value: string): void {
   }
 }
 
-function read(name: string): string | null {
+export function remembered(name: string): string | null {
   try {
     return localStorage.getItem(name);
   } catch {

@@ -1,6 +1,6 @@
 import { Copy } from "lucide-react";
 import { useState } from "react";
-import { toast } from "../app/toasts";
+import { toast } from "../shared/toasts";
 
 export interface CommandField {
   name: string;

@@ -2,10 +2,10 @@ import { CircleX, Database, PlugZap } from "lucide-react";
 import { useState } from "react";
 import { api, Problem } from "../api/client";
 import type { SourceTest } from "../api/types";
+import { addDatabase } from "../data/upload";
 import { count, plural } from "../shared/format";
 import { Status } from "../shared/Status";
 import { type Field, fieldAtFault, withPassword } from "./databaseAddress";
-import { addDatabase } from "./upload";
 
 interface Wrong {
   field: Field;

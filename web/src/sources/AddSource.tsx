@@ -10,14 +10,14 @@ import {
 } from "lucide-react";
 import { useRef, useState } from "react";
 import type { SourceList } from "../api/types";
-import { Link } from "../app/Link";
+import { addFiles } from "../data/upload";
+import { isData } from "../data/uploadPlan";
 import { useFetched } from "../shared/fetched";
+import { Link } from "../shared/Link";
 import { Status } from "../shared/Status";
 import { AddByCommand } from "./AddByCommand";
 import { AddDatabase } from "./AddDatabase";
 import { commandLine } from "./commandLine";
-import { addFiles } from "./upload";
-import { isData } from "./uploadPlan";
 import "./add.css";
 
 type Kind = "file" | "folder" | "database" | "api" | "okta" | "graph";

@@ -5,7 +5,6 @@ import {
   Controls,
   type Edge,
   type EdgeProps,
-  getBezierPath,
   Handle,
   type Node,
   type NodeProps,
@@ -14,11 +13,12 @@ import {
 } from "@xyflow/react";
 import { useMemo } from "react";
 import type { RelationshipView, Table } from "../api/types";
-import { address, navigate } from "../app/router";
 import { roundCount } from "../shared/format";
-import { BOX, layoutTables } from "./diagramLayout";
+import { address, navigate } from "../shared/router";
+import { BOX, layoutTables, type Point, pathThrough } from "./diagramLayout";
 import { linesOf } from "./relationshipEnds";
 
+type JoinEdge = Edge<{ points: Point[]; middle: Point }, "join">;
 type TableNode = Node<{ name: string; rows: number | null; current: boolean; down: boolean }, "table">;
 
 interface Props {
@@ -33,7 +33,6 @@ interface Props {
 
 const NODE_TYPES = { table: TableBox };
 const EDGE_TYPES = { join: JoinLine };
-const LOOP = 26;
 const SMALL_BOX = { width: 88, height: 42 };
 
 /** A diagram of tables and their relationships. The list beside it gives the same as text. */
@@ -56,6 +55,7 @@ export default function Diagram({ tables, relationships, current, source, classN
         minZoom={0.1}
         nodesConnectable={Boolean(onConnect)}
         onConnect={({ source: from, target: to }) => onConnect?.(from, to)}
+        nodesDraggable={false}
         edgesFocusable={false}
         proOptions={{ hideAttribution: true }}
         preventScrolling={className !== "small"}
@@ -82,36 +82,24 @@ function TableBox({ data }: NodeProps<TableNode>) {
 }
 
 /** The line of a relationship: many rows of the first table belong to one row of the other. */
-function JoinLine(props: EdgeProps) {
-  const { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, label } = props;
-  const down = sourcePosition === Position.Bottom;
-  if (props.source === props.target)
-    return (
-      <LoopLine
-        x={down ? sourceX + BOX.width / 2 : sourceX}
-        y={down ? sourceY - BOX.height / 2 : sourceY}
-        label={label}
-      />
-    );
-  const [path, labelX, labelY] = getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition });
-  const [dx, dy] = down ? [5, 13] : [4, -4];
+function JoinLine({ data, label }: EdgeProps<JoinEdge>) {
+  const { points, middle } = data ?? { points: [], middle: { x: 0, y: 0 } };
+  const [start, end] = [points[0], points.at(-1)];
   return (
     <>
-      <BaseEdge path={path} label={label} labelX={labelX} labelY={labelY} />
-      <text className="er-end" x={sourceX + dx} y={sourceY + dy}>
-        n
-      </text>
-      <text className="er-end" x={targetX - 4} y={targetY - 4} textAnchor="end">
-        1
-      </text>
+      <BaseEdge path={pathThrough(points)} label={label} labelX={middle.x} labelY={middle.y} />
+      {start && (
+        <text className="er-end" x={start.x + 4} y={start.y + 12}>
+          n
+        </text>
+      )}
+      {end && (
+        <text className="er-end" x={end.x + 4} y={end.y - 5}>
+          1
+        </text>
+      )}
     </>
   );
-}
-
-/** The line of a table that refers to itself, beside its box. */
-function LoopLine({ x, y, label }: { x: number; y: number; label: EdgeProps["label"] }) {
-  const path = `M${x} ${y - 9}c${LOOP} -6 ${LOOP} 24 0 18`;
-  return <BaseEdge path={path} label={label} labelX={x - BOX.width / 4} labelY={y + BOX.height / 2 + 10} />;
 }
 
 function drawn(
@@ -119,10 +107,11 @@ function drawn(
   relationships: RelationshipView[],
   current: string | null,
   box: typeof BOX,
-): { nodes: TableNode[]; edges: Edge[] } {
-  const places = layoutTables(
+): { nodes: TableNode[]; edges: JoinEdge[] } {
+  const lines = linesOf(relationships);
+  const { places, ways } = layoutTables(
     tables.map((table) => table.name),
-    relationships.map((known) => [known.from_table, known.to_table]),
+    lines.map((known) => ({ from: known.from_table, to: known.to_table, label: known.from_columns.join(", ") })),
     box,
   );
   const nodes = tables.map(
@@ -133,15 +122,20 @@ function drawn(
       data: { name: table.name, rows: table.row_count, current: table.name === current, down: box === BOX },
     }),
   );
-  const edges = linesOf(relationships).map(
-    (known): Edge => ({
-      id: [known.from_table, known.to_table, known.origin].join("\0"),
-      type: "join",
-      source: known.from_table,
-      target: known.to_table,
-      className: known.origin === "inferred" ? "inf" : "",
-      label: known.from_columns.join(", "),
-    }),
-  );
+  const edges = lines.flatMap((known, place): JoinEdge[] => {
+    const way = ways[place];
+    if (!way) return [];
+    return [
+      {
+        id: [known.from_table, known.to_table, known.origin].join("\0"),
+        type: "join",
+        source: known.from_table,
+        target: known.to_table,
+        className: known.origin === "inferred" ? "inf" : "",
+        label: known.from_columns.join(", "),
+        data: { points: way.points, middle: way.label },
+      },
+    ];
+  });
   return { nodes, edges };
 }

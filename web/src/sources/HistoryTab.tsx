@@ -1,13 +1,13 @@
 import { Undo2 } from "lucide-react";
 import { path } from "../api/client";
 import type { SemanticChange, SemanticHistory } from "../api/types";
-import { toast } from "../app/toasts";
+import { overwrite, undo } from "../data/semantic";
 import { Difference } from "../shared/Difference";
 import { useFetched } from "../shared/fetched";
 import { clock, moment } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
+import { toast } from "../shared/toasts";
 import { lineDifference } from "./lineDifference";
-import { overwrite, undo } from "./semantic";
 
 /** The history of name changes, with a button to undo the last one. */
 export function HistoryTab({ source }: { source: string }) {

@@ -2,13 +2,13 @@ import { CircleX, Save } from "lucide-react";
 import { Suspense, useState } from "react";
 import { Problem, path } from "../api/client";
 import type { SemanticDocument } from "../api/types";
-import { toast } from "../app/toasts";
+import { overwrite, saveText } from "../data/semantic";
 import { Code } from "../shared/Code";
 import { useFetched } from "../shared/fetched";
 import { later } from "../shared/later";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
-import { overwrite, saveText } from "./semantic";
+import { toast } from "../shared/toasts";
 
 const NOTE = "The text was edited";
 const CHANGED = "semantic_changed";

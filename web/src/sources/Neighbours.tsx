@@ -1,10 +1,10 @@
 import { Maximize2, TriangleAlert } from "lucide-react";
 import { Suspense } from "react";
 import type { Catalog, RelationshipView, Table } from "../api/types";
-import { toast } from "../app/toasts";
+import { editRelationships, type RelationshipEdit, undoLast } from "../data/semantic";
 import { count } from "../shared/format";
 import { later } from "../shared/later";
-import { editRelationships, type RelationshipEdit, undoLast } from "./semantic";
+import { toast } from "../shared/toasts";
 
 const Diagram = later(() => import("./Diagram"));
 

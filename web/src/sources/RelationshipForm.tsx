@@ -1,9 +1,9 @@
 import { useState } from "react";
 import { Problem } from "../api/client";
 import type { Catalog } from "../api/types";
-import { toast } from "../app/toasts";
+import { editRelationships } from "../data/semantic";
+import { toast } from "../shared/toasts";
 import { columnFor } from "./relationshipEnds";
-import { editRelationships } from "./semantic";
 
 export interface Ends {
   from: string;

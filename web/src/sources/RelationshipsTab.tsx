@@ -2,15 +2,15 @@ import { TriangleAlert } from "lucide-react";
 import { Suspense, useMemo, useState } from "react";
 import { path } from "../api/client";
 import type { Catalog, RelationshipList, RelationshipView } from "../api/types";
-import { toast } from "../app/toasts";
+import { editRelationships } from "../data/semantic";
 import { useFetched } from "../shared/fetched";
 import { plural } from "../shared/format";
 import { later } from "../shared/later";
 import { Status } from "../shared/Status";
+import { toast } from "../shared/toasts";
 import { around, busiest, MOST_DRAWN } from "./diagramLayout";
 import { asView, decide, editOf, endsOf, orphans } from "./Neighbours";
 import { type Ends, RelationshipForm } from "./RelationshipForm";
-import { editRelationships } from "./semantic";
 
 const Diagram = later(() => import("./Diagram"));
 

@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { Problem } from "../api/client";
 import type { Column } from "../api/types";
-import { toast } from "../app/toasts";
-import { editNames, undoLast } from "./semantic";
+import { editNames, undoLast } from "../data/semantic";
+import { toast } from "../shared/toasts";
 
 const LONGEST = 200;
 

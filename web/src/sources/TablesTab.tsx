@@ -13,14 +13,14 @@ import type {
   Table,
   TableStatistics,
 } from "../api/types";
-import { Link } from "../app/Link";
-import { address, navigate } from "../app/router";
-import { ask, DRAFT, startOver } from "../ask/conversations";
 import { columnFormat } from "../result/columnFormat";
+import { ask, DRAFT, startOver } from "../run/conversations";
 import { SearchField } from "../shared/Field";
 import { useFetched } from "../shared/fetched";
 import { count, plural } from "../shared/format";
+import { Link } from "../shared/Link";
 import { ProblemNotice } from "../shared/Notice";
+import { address, navigate } from "../shared/router";
 import { WideTable } from "../shared/WideTable";
 import { ColumnPicture } from "./ColumnPicture";
 import { Neighbours } from "./Neighbours";

@@ -2,7 +2,7 @@ import { RefreshCw } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { api, Problem, path } from "../api/client";
 import type { OktaSyncList, Tenant } from "../api/types";
-import { Bar } from "../ask/StepList";
+import { Bar } from "../run/StepList";
 import { refresh, useFetched } from "../shared/fetched";
 import { age, count, moment, plural } from "../shared/format";
 import { Notice, ProblemNotice } from "../shared/Notice";

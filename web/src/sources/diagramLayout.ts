@@ -27,25 +27,58 @@ export function busiest(tables: readonly string[], pairs: readonly Pair[]): stri
   );
 }
 
-/** The positions of tables. A table is above those that it refers to; in a small diagram to the left of them. */
-export function layoutTables(
-  tables: string[],
-  pairs: [from: string, to: string][],
-  box = BOX,
-): Map<string, { x: number; y: number }> {
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface TableLine {
+  from: string;
+  to: string;
+  label: string;
+}
+
+export interface Layout {
+  /** The upper left corner of each table. */
+  places: Map<string, Point>;
+  /** The way of each line around the tables, and the middle of its label; null if an end is not drawn. */
+  ways: ({ points: Point[]; label: Point } | null)[];
+}
+
+const LETTER = 7.4;
+const LABEL_HEIGHT = 18;
+
+/** Places tables and lines. A table is above those that it refers to; in a small diagram to the left of them. */
+export function layoutTables(tables: string[], lines: readonly TableLine[], box = BOX): Layout {
   const graph = new graphlib.Graph({ multigraph: true });
+  const large = box === BOX;
   graph.setGraph(
-    box === BOX ? { rankdir: "TB", nodesep: 28, ranksep: 72 } : { rankdir: "LR", nodesep: 22, ranksep: box.width / 3 },
+    large ? { rankdir: "TB", nodesep: 28, edgesep: 16, ranksep: 34 } : { rankdir: "LR", nodesep: 22, ranksep: 44 },
   );
-  graph.setDefaultEdgeLabel(() => ({}));
   for (const table of tables) graph.setNode(table, { ...box });
-  for (const [from, to] of pairs)
-    if (from !== to && tables.includes(from) && tables.includes(to)) graph.setEdge(from, to);
+  lines.forEach(({ from, to, label }, place) => {
+    if (!tables.includes(from) || !tables.includes(to)) return;
+    const size = large ? { width: label.length * LETTER + 8, height: LABEL_HEIGHT, labelpos: "c" } : {};
+    graph.setEdge(from, to, size, String(place));
+  });
   layout(graph);
-  return new Map(
-    tables.map((table) => {
-      const { x = 0, y = 0 } = graph.node(table) as { x?: number; y?: number };
-      return [table, { x: x - box.width / 2, y: y - box.height / 2 }];
-    }),
-  );
+  const places = tables.map((table) => {
+    const { x = 0, y = 0 } = graph.node(table) as Partial<Point>;
+    return [table, { x: x - box.width / 2, y: y - box.height / 2 }] as const;
+  });
+  const ways = lines.map(({ from, to }, place) => {
+    const way = graph.edge(from, to, String(place)) as ({ points: Point[] } & Partial<Point>) | undefined;
+    return way ? { points: way.points, label: { x: way.x ?? 0, y: way.y ?? 0 } } : null;
+  });
+  return { places: new Map(places), ways };
+}
+
+/** A path through points that bends smoothly at each of them. */
+export function pathThrough(points: readonly Point[]): string {
+  const [first, ...others] = points;
+  if (!first) return "";
+  const middle = (a: Point, b: Point) => `${(a.x + b.x) / 2} ${(a.y + b.y) / 2}`;
+  const bends = others.slice(0, -1).map((point, i) => `Q${point.x} ${point.y} ${middle(point, others[i + 1]!)}`);
+  const last = others.at(-1) ?? first;
+  return `M${first.x} ${first.y}${bends.join("")}L${last.x} ${last.y}`;
 }

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
+from itertools import combinations
 
 from answerable.answers.checking.facts import Ground, ResultFacts, period_of, stated_numbers, stem
 from answerable.answers.checking.lexicon import BETWEEN, COUNTED, LESS, MEAN, MEDIAN, MORE, TOTAL
@@ -19,7 +20,11 @@ _ADDS_UP = re.compile(
     r"\b(?:(?:come|came|comes|amount|amounts|amounted|sum|sums) (?:up )?to|between them|accounts? for|accounted for"
     r"|makes? up|made up)\b"
 )
-_OF_ALL = re.compile(r"\bof (?:the |all |all the )?$")
+_TOGETHER = re.compile(r"\b(?:together|combined|altogether|in all|in total|both)\b", re.IGNORECASE)
+_SUMMED_COLUMNS = 4
+_OF_ALL = re.compile(r"\bof (?:the |all |all the )?$", re.IGNORECASE)
+_PART_OF = re.compile(r" of (?:the |all |all the )?\d")
+"""What follows a number that is a part of another: “82 of the 12,208 flights”."""
 _DIFFERS = re.compile(
     r"\s*(?:(?!(?:is|are|was|were)\b)\w+\s+)?(?:more|less|fewer|higher|lower|longer|shorter|larger|smaller|cheaper|heavier"
     r"|ahead(?! of (?:schedule|time))|behind(?! schedule))\b"
@@ -58,6 +63,8 @@ def number_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
         yield from stated_numbers(facts)
         return
     rows: Sequence[int] = named or range(len(facts.rows))
+    if re.search(r"%? of (?:all|the) $", sentence.text[: numeral.start]) and counted:
+        rows = range(len(facts.rows))  # the whole may be a row of its own
     if facts.series is not None and _BEFORE.match(sentence.text[numeral.end :]):
         order = facts.series[1]
         rows = sorted({*rows, *(order[at - 1] for row in named if (at := order.index(row)) > 0)})
@@ -70,6 +77,7 @@ def number_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
     yield from facts.cells(rows, [f for f in facts.fields if _is_called(f, numeral, sentence)])
     if _may_count_rows(numeral, sentence, named):
         yield row_count(facts)
+    yield from _quantity_count(numeral, sentence)
     yield from _years(numeral, facts)
     yield from stated_numbers(facts)
     yield from _named_counts(numeral, sentence)
@@ -77,6 +85,13 @@ def number_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
     yield from _said(_aggregates(numeral, sentence, named), numeral, sentence)
     if sentence.cue(LESS, MORE, BETWEEN):
         yield from _differences(numeral, sentence, named)
+
+
+def _quantity_count(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
+    """“Government was the largest of the three”: as many as there are quantities."""
+    quantities = len(sentence.facts.measures)
+    if quantities > 1 and sentence.word_before(numeral) == "the" and sentence.word_after(numeral) not in COUNTED:
+        yield Ground(Decimal(quantities), "aggregate", "the number of quantities")
 
 
 def _spreads(facts: ResultFacts) -> Iterator[Ground]:
@@ -143,17 +158,30 @@ def _aggregates(numeral: Numeral, sentence: Sentence, named: list[int]) -> Itera
     adds_up = sentence.cue(TOTAL) or bool(_ADDS_UP.search(sentence.text)) or _speaks_of_all(sentence)
     # A name that stands for several rows, such as a year, or “the top three”, stands for their sum.
     one_name = any(set(named) == m.rows for m in sentence.mentions)
+    if len(named) == 1 and _TOGETHER.search(sentence.text):
+        yield from _row_sums(facts, named[0])
     for rows in (named if len(named) > 1 else [], *map(sorted, groups), everything):
         one_name = one_name or (rows is not everything and frozenset(rows) in groups)
         for total in facts.totals(rows):
             of_all = total.column in counted and (rows is everything or not named)
             of_all = of_all or (rows is not everything and one_name)
+            of_all = of_all or bool(_PART_OF.match(sentence.text[numeral.end :]))
             if adds_up or of_all or _OF_ALL.search(sentence.text[: numeral.start]):
                 yield total
         if sentence.cue(MEAN) or _FOR_EACH.match(sentence.text[numeral.end :]):
-            yield from facts.means(rows)
+            yield from (mean for mean in facts.means(rows) if not counted or mean.column in counted)
         if sentence.cue(MEDIAN):
             yield from facts.medians(rows)
+
+
+def _row_sums(facts: ResultFacts, row: int) -> Iterator[Ground]:
+    """“In both accounts together”: the sum of columns of one row."""
+    for size in range(2, min(len(facts.measures), _SUMMED_COLUMNS) + 1):
+        for columns in combinations(facts.measures, size):
+            cells = [value for f in columns if (value := facts.number(row, f.index)) is not None]
+            if len(cells) == size:
+                names = " and ".join(f.name for f in columns)
+                yield Ground(sum(cells, Decimal(0)), "aggregate", f"sum of {names} of row {row + 1}", row)
 
 
 def _speaks_of_all(sentence: Sentence) -> bool:
@@ -171,19 +199,35 @@ def _named_counts(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
 
 
 def _gaps(numeral: Numeral, sentence: Sentence, named: list[int]) -> Iterator[Ground]:
-    """Days, months and years between the dates of two rows."""
-    facts, unit = sentence.facts, stem(sentence.word_after(numeral))
-    if unit not in ("day", "week", "month", "year") or len(named) != 2:
-        return
-    for field in (f for f in facts.fields if f.role == "time" and f.type in ("date", "datetime")):
-        first, last = sorted(str(facts.rows[row][field.index])[:10] for row in named)
+    """Days, months and years between the dates of two rows, or between two dates of one row."""
+    unit = stem(sentence.word_after(numeral))
+    for days, months, basis in _spans(sentence.facts, named) if unit in ("day", "week", "month", "year") else ():
+        size = {"day": days, "week": days / 7, "month": months, "year": months / 12}
+        yield Ground(size[unit], "aggregate", f"time between {basis}")
+
+
+def time_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
+    """The time that a number of days, weeks, months or years may be."""
+    yield from _gaps(numeral, sentence, sentence.rows_for(numeral))
+
+
+def _spans(facts: ResultFacts, named: Sequence[int]) -> Iterator[tuple[Decimal, Decimal, str]]:
+    """Days and months between two dates, and what they are the dates of."""
+    times = [f for f in facts.fields if f.role == "time" and f.type in ("date", "datetime")]
+    pairs = []
+    if len(named) == 2:
+        pairs = [([facts.rows[row][f.index] for row in named], f"{f.name} of the rows") for f in times]
+    elif len(named) == 1 or facts.row_count == 1:
+        cells = facts.rows[named[0] if named else 0]
+        pairs = [([cells[a.index], cells[b.index]], f"{a.name} and {b.name}") for a, b in combinations(times, 2)]
+    for dates, basis in pairs:
+        first, last = sorted(str(each)[:10] for each in dates)
         try:
             days = (date.fromisoformat(last) - date.fromisoformat(first)).days
         except ValueError:
             continue
         months = (int(last[:4]) - int(first[:4])) * 12 + int(last[5:7]) - int(first[5:7])
-        size = {"day": Decimal(days), "week": Decimal(days) / 7, "month": Decimal(months), "year": Decimal(months) / 12}
-        yield Ground(size[unit], "aggregate", f"time between {field.name} of the rows", column=field.index)
+        yield Decimal(days), Decimal(months), basis
 
 
 def _is_called(field: Field, numeral: Numeral, sentence: Sentence) -> bool:

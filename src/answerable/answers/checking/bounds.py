@@ -3,6 +3,7 @@
 import re
 from decimal import Decimal
 
+from answerable.answers.checking.amounts import time_grounds
 from answerable.answers.checking.facts import Ground
 from answerable.answers.checking.lexicon import TOTAL
 from answerable.answers.checking.numerals import Numeral
@@ -33,6 +34,8 @@ def bound_ground(numeral: Numeral, sentence: Sentence) -> Ground | None:
         return Ground(numeral.value, "fact", "a bound")
     if _SPREAD.search(sentence.text[: numeral.start]):
         return _bounded_spread(numeral, sentence, bound)
+    if spans := [each for each in time_grounds(numeral, sentence) if meets(each.value, bound, numeral.value)]:
+        return spans[0]
     # “In more than one country”: nothing says which of several columns is meant.
     columns = columns_for(numeral, sentence)
     if len(columns) > 1 and not sentence.spoken and said_unit(numeral, sentence) is None:
@@ -87,11 +90,12 @@ def _dated_bound(numeral: Numeral, sentence: Sentence, bound: str) -> Ground | N
 
 
 def spanned_ground(numeral: Numeral, sentence: Sentence) -> Ground | None:
-    """“Averaged 5.4 minutes over 1,265 flights” states a value, not a bound."""
+    """“Averaged 5.4 minutes over 1,265 flights” and “over 2,089 flights, each …” state a value, not a bound."""
     if sentence.word_before(numeral) != "over":
         return None
-    rows = sentence.rows_for(numeral)
-    cells = sentence.facts.cells(rows, counted_columns(numeral, sentence))
+    facts, rows = sentence.facts, sentence.rows_for(numeral)
+    counts = [f for f in facts.measures if f.type == "integer"] if not rows else []
+    cells = facts.cells(rows or range(len(facts.rows)), counted_columns(numeral, sentence) or counts)
     return next((each for each in cells if each.value == numeral.value), None)
 
 
@@ -122,5 +126,4 @@ def speaks_of_rows(numeral: Numeral, sentence: Sentence) -> bool:
     starts = sentence.text.lstrip('"“(*- ').lower()
     if starts.startswith(("all ", "every ", "each ", "none ", "no ", "in no ", "nobody ", "only ", "everyone ")):
         return bool(predicates(sentence, 0))
-    counting = [n for n in sentence.numerals if n.end < numeral.start]
-    return any(row_counts(n, sentence) is not None for n in counting)
+    return any(row_counts(n, sentence) is not None for n in sentence.numerals if n != numeral)

@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from answerable.answers.answer import NumberLink
 from answerable.answers.checking.amounts import row_or_column_count
+from answerable.answers.checking.equality import unequal
 from answerable.answers.checking.facts import ExtraFact, Ground, ResultFacts, Rows, said
 from answerable.answers.checking.grounding import ground
 from answerable.answers.checking.lexicon import BETWEEN, LESS, MEAN, MEDIAN, MORE, TOTAL
@@ -31,6 +32,9 @@ UNVERIFIED = " (unverified)"
 
 _RATE = re.compile(r"(?:\s+[\w-]+){0,2}\s+(?:per|a|an|each|every)\s+\w+", re.IGNORECASE)
 """What follows a number that is a rate: “about $251 a night”."""
+
+_SLIP = 3
+"""How many times as large a number may be as the one that it is corrected to, or the other way round."""
 
 Proofs = list[tuple[Numeral, Ground | None]]
 
@@ -89,7 +93,7 @@ def _checked(text: str, facts: ResultFacts) -> CheckedText:
 
 
 def _contradictions(sentence: Sentence) -> list[str]:
-    return [*quantified(sentence), *misordered(sentence), *apart(sentence)]
+    return [*quantified(sentence), *misordered(sentence), *apart(sentence), *unequal(sentence)]
 
 
 def _marked(text: str) -> str:
@@ -108,11 +112,16 @@ def _is_decided(numeral: Numeral, sentence: Sentence) -> bool:
         return facts.has_dates
     if (
         numeral.kind == "ordinal"
-        or row_counts(numeral, sentence) is not None
+        or (row_counts(numeral, sentence) is not None and sentence.is_understood)
         or row_or_column_count(sentence.word_after(numeral), facts)
     ):
         return True
-    if counted_columns(numeral, sentence):
+    counted = counted_columns(numeral, sentence)
+    if counted and facts.row_count == 1 and not sentence.cue(TOTAL, MEAN, MEDIAN, MORE, LESS, BETWEEN):
+        return True  # “199 nights” beside the only cell of nights
+    if not sentence.is_understood:
+        return False  # it may be computed in a way that is not known here
+    if counted:
         return True
     known = len(facts.measures) == 1 or any(f.index in sentence.spoken for f in facts.measures)
     return known and (bool(sentence.named_rows) or sentence.cue(TOTAL, MEAN, MEDIAN) or facts.row_count == 1)
@@ -131,12 +140,20 @@ def _mended(sentence: Sentence, proofs: Proofs, wrong: list[Numeral]) -> Checked
     if meant is None or meant in [proof for _, proof in proofs]:
         return None
     numeral, written = wrong[0], _as_printed(meant.value, wrong[0])
+    if meant.kind == "aggregate" and not _resembles(numeral.value, meant.value):
+        return None
     # The corrected number may change what the other numbers stand for, so the whole sentence is checked again.
     mended = Sentence(sentence.text[: numeral.start] + written + sentence.text[numeral.end :], sentence.facts)
     proofs = _proofs(mended)
     if any(proof is None for _, proof in proofs) or _contradictions(mended):
         return None
     return CheckedText(mended.text, (f"Corrected “{numeral.text}” to “{written}” ({meant.basis}).",), _links(proofs))
+
+
+def _resembles(said: Decimal, meant: Decimal) -> bool:
+    """Whether a number may be a slip of another. A number of another size was meant to be something else."""
+    low, high = sorted((abs(said), abs(meant)))
+    return high <= low * _SLIP
 
 
 def _proofs(sentence: Sentence) -> Proofs:

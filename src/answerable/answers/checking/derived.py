@@ -14,7 +14,7 @@ from answerable.answers.checking.lexicon import FELL, LESS, MEAN, MORE, ROSE, TO
 from answerable.answers.checking.numerals import Numeral, numerals
 from answerable.answers.checking.quantities import factor
 from answerable.answers.checking.sentence import Sentence
-from answerable.answers.checking.shares import grown, is_part_met, shares
+from answerable.answers.checking.shares import grown, is_of_which, is_part_met, shares
 from answerable.answers.roles import Field, words
 
 _RATE = re.compile(
@@ -37,7 +37,10 @@ def derived_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
     rows: Sequence[int] = named or range(len(sentence.facts.rows))
     if numeral.kind == "number":
         yield from _group_sums(numeral, sentence)
-        yield from _rates(sentence, rows)
+        if (
+            numeral.unit < 1 or numeral.value >= 10 or numeral.value == 1
+        ):  # a small whole number is a rate of something by accident
+            yield from _rates(sentence, rows)
         yield from _plain_differences(numeral, sentence)
         yield from _years_between(numeral, sentence)
         if _MULTIPLIED_BY.search(sentence.text[: numeral.start]):
@@ -50,7 +53,7 @@ def derived_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
         yield from _columns_compared(sentence, rows)
         yield from _of_asked(sentence, rows)
         a_change = sentence.word_before(numeral) == "by" or sentence.word_after(numeral) in MORE | LESS
-        if not a_change and not is_part_met(numeral, sentence):
+        if not a_change and not is_of_which(numeral, sentence) and not is_part_met(numeral, sentence):
             yield from shares(sentence, sentence.rows_for(numeral))
 
 

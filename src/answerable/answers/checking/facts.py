@@ -3,17 +3,18 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field as dataclass_field
+from dataclasses import replace
 from decimal import Decimal
-from functools import cached_property
-from itertools import combinations
+from functools import cached_property, lru_cache
+from itertools import combinations, pairwise
 from typing import Literal, NamedTuple
 
 from answerable.answers.checking.changes import directed, is_change, paired
 from answerable.answers.checking.lexicon import DIMENSIONS, SCALES
 from answerable.answers.checking.naming import LabelIndex, tokens
-from answerable.answers.checking.numerals import Numeral, StatedDate
+from answerable.answers.checking.numerals import MONTHS, Numeral, StatedDate, numerals
 from answerable.answers.format import readable
-from answerable.answers.roles import Field, calendar_part, fields, is_fraction_name, words
+from answerable.answers.roles import Field, calendar_part, fields, is_fraction_name, is_key_name, words
 from answerable.core.records import dataclass
 from answerable.core.values import Frozen, Json, OutputColumn
 from answerable.core.words import fold
@@ -23,6 +24,11 @@ from answerable.query.plan import QueryPlan
 Rows = Sequence[Sequence[Json]]
 
 _DIGIT = re.compile(r"\d")
+_IDENTIFIER = re.compile(r"[a-z]+(?:_[a-z0-9]+)+")
+_JOINING = frozenset(["of", "and", "or", "the", "in", "on", "by", "to", "from", "for", "with", "a", "at"])
+_YEARS = range(1500, 2200)
+_SINCE = frozenset(["founded", "opened", "built", "established", "created", "creation", "launched", "born", "year"])
+"""Words of columns whose numbers are years, if they may be."""
 _PAIRED_ROWS = 200
 """In larger results differences of any two rows are not considered: nearly every number would be one."""
 
@@ -57,7 +63,34 @@ class ResultFacts:
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        return fields(self.columns, self.plan)
+        return tuple(self._by_cells(field) for field in fields(self.columns, self.plan))
+
+    def _by_cells(self, field: Field) -> Field:
+        """What a column is by its cells: text that is always a date (“2024-07”, “October 21, 2011”) and years (1879.0
+        in `Founded`) are times, text that is always a number is a quantity."""
+        cells = [row[field.index] for row in self.rows if row[field.index] is not None]
+        if not cells or (field.type not in ("text", "number") and not _SINCE & set(words(field.name))):
+            return field
+        if field.type == "text" and all(period_of(cell) for cell in cells):
+            return replace(field, role="time")
+        numbers = [number_of(cell) for cell in cells]
+        if any(number is None for number in numbers) or is_key_name(field.name):
+            return field
+        if _SINCE & set(words(field.name)) and all(_is_year(number) for number in numbers if number is not None):
+            return replace(field, role="time")
+        return replace(field, role="measure") if field.type == "text" else field
+
+    @cached_property
+    def asked_months(self) -> frozenset[int]:
+        """The months that the question names without a year."""
+        asked = re.findall(r"[a-z]+", self.question.lower())
+        return frozenset(number for number, name in enumerate(MONTHS, 1) if name in asked)
+
+    def narrowed(self, said: StatedDate) -> StatedDate:
+        """The year alone of “January 2013”, if the question asks for January and the rows are years."""
+        if said.year and said.month in self.asked_months and not any(known.month for known, _, _ in self.dates()):
+            return StatedDate(year=said.year, day=said.day)
+        return said
 
     @cached_property
     def complete(self) -> bool:
@@ -78,6 +111,8 @@ class ResultFacts:
                     text = row[field.index]
                     if isinstance(text, str) and text.strip() not in ("", "A", "I") and number_of(text) is None:
                         found.setdefault(text.strip(), set()).add((number, field.index))
+                        if _IDENTIFIER.fullmatch(text):  # “bill depth” is bill_depth_mm
+                            found.setdefault(_spoken(text), set()).add((number, field.index))
                         # “Zion National Park, Utah, USA” is in Utah, and in the USA.
                         for part in text.split(",") if "," in text else ():
                             if len(part.strip()) > 1 and number_of(part.strip()) is None:
@@ -192,8 +227,20 @@ class ResultFacts:
             if field.role == "time":
                 known = [(row[field.index], i) for i, row in enumerate(self.rows) if row[field.index] is not None]
                 if len(known) == len(self.rows) > 1 and len({value for value, _ in known}) == len(known):
-                    return field, [i for _, i in sorted(known)]
+                    ordinals = self.ordinals(field)
+                    return field, sorted((i for _, i in known), key=lambda i: (ordinals[i] or 0, str(self.rows[i])))
         return None
+
+    def steps(self, field: Field) -> list[Decimal | None]:
+        """How a quantity has changed from the row before in time to each row; empty without a series."""
+        if self.series is None:
+            return []
+        numbers, order = self.numbers(field.index), self.series[1]
+        changes: list[Decimal | None] = [None] * len(self.rows)
+        for one, other in pairwise(order):
+            before, now = numbers[one], numbers[other]
+            changes[other] = None if before is None or now is None else now - before
+        return changes
 
     def concerning(self, concepts: Sequence[str]) -> list[Field]:
         """The measures that the first concept stands for that any measure has in its name."""
@@ -204,8 +251,8 @@ class ResultFacts:
         return []
 
     def name_keys(self, field: Field) -> set[str]:
-        """The stems of the words of a column's name."""
-        return {stem_key(fold(word)) for word in words(field.name)}
+        """The stems of the words of a column's name, without those that only join them."""
+        return {stem_key(fold(word)) for word in words(field.name) if word not in _JOINING}
 
     def distinct(self, field: Field) -> int:
         return len({repr(row[field.index]) for row in self.rows if row[field.index] is not None})
@@ -304,6 +351,12 @@ def _unit_words(name: Sequence[str]) -> list[str]:
     return [*name[-1:], *(word for word in name if word in ("days", "hours", "minutes", "seconds", "weeks", "months"))]
 
 
+def _spoken(identifier: str) -> str:
+    """The words of an identifier without its unit."""
+    parts = identifier.split("_")
+    return " ".join(parts[:-1] if len(parts) > 2 and parts[-1] in DIMENSIONS else parts)
+
+
 def plan_facts(plan: QueryPlan) -> tuple[ExtraFact, ...]:
     """The constants that a plan filters by, and its limit: prose may repeat them."""
     return tuple(_constants(plan.model_dump(mode="json")))
@@ -318,17 +371,26 @@ def number_of(value: Json) -> Decimal | None:
     return Decimal(repr(value))
 
 
+def _is_year(number: Decimal) -> bool:
+    return number == int(number) and int(number) in _YEARS
+
+
+@lru_cache(maxsize=4096)
 def period_of(value: Json) -> StatedDate | None:
-    """The day of ISO 8601 text, or the year that a whole number or a text of four digits is."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return StatedDate(year=value)
+    """The day or the month of ISO 8601 text, the date that a text says in words, or the year that a whole number or a
+    text of four digits is."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return StatedDate(year=int(value)) if value == int(value) else None
     if isinstance(value, str) and re.fullmatch(r"\d{4}", value):
-        return StatedDate(year=int(value))
-    match = re.match(r"(\d{4})-(\d{2})-(\d{2})(?!\d)", value) if isinstance(value, str) else None
+        return StatedDate(year=int(value)) if int(value) in _YEARS else None
+    if isinstance(value, str) and value[:1].isalpha() and value[-1:].isdigit():
+        found = numerals(value)
+        return found[0].period if len(found) == 1 and found[0].text == value else None
+    match = re.match(r"(\d{4})-(\d{2})(?:-(\d{2})(?!\d)|$)", value) if isinstance(value, str) else None
     if match is None:
         return None
-    year, month, day = (int(part) for part in match.groups())
-    return StatedDate(year, (month + 2) // 3, month, day)
+    year, month = int(match[1]), int(match[2])
+    return StatedDate(year, (month + 2) // 3, month, int(match[3]) if match[3] else None)
 
 
 def covers(said: StatedDate, known: StatedDate) -> bool:

@@ -25,6 +25,7 @@ from answerable.answers.roles import words
 
 _DENIES = re.compile(r"\W*(?:no|none|nobody|nothing)\b", re.IGNORECASE)
 _OF_ROWS = re.compile(r"\s+of (?:them\b|(?:the|these|those|all)\s)")
+_DETERMINERS = frozenset(["the", "which", "our", "my", "these", "those"])
 _HEDGED_SHARE = Decimal("0.1")
 """How far from the value a hedged fraction or multiple may be: “almost twice” is 1.83 times."""
 
@@ -50,6 +51,9 @@ def ground(numeral: Numeral, sentence: Sentence) -> Ground | None:
     if numeral.kind == "ordinal":
         inside = 1 <= numeral.value <= facts.row_count or sentence.names_rows(numeral)
         return Ground(numeral.value, "row_count", "a place among the rows") if inside else None
+    if key := next((m for m in sentence.key_mentions() if m.start == numeral.start), None):
+        row = min(key.rows)
+        return Ground(numeral.value, "cell", f"{facts.columns[key.column].name} of row {row + 1}", row, key.column)
     return _quantity(numeral, sentence)
 
 
@@ -118,7 +122,7 @@ def _differs_for_others(found: Ground, numeral: Numeral, sentence: Sentence, agr
 
 def _is_distributed(numeral: Numeral, sentence: Sentence) -> bool:
     """Whether this is the number that stands next to “each” or “both”."""
-    for match in re.finditer(r"\b(?:each|both)\b", sentence.text, re.IGNORECASE):
+    for match in re.finditer(r"\b(?:each|both|ties?|tied|apiece)\b", sentence.text, re.IGNORECASE):
         nearest = min(sentence.numerals, key=lambda n: max(match.start() - n.end, n.start - match.end()))
         if nearest == numeral:
             return True
@@ -153,7 +157,9 @@ def _narrows_alike(asked: Numeral, question: Sentence, said: Numeral, sentence: 
     if sentence.is_year(said):
         return before in NARROWING | PERIOD_WORDS and _is_period(said, sentence) and sentence.word_before(said) != "by"
     same_word = sentence.word_before(said) == before or (after and stem(sentence.word_after(said)) == stem(after))
-    return before in NARROWING | {"with"} and bool(same_word)
+    # “The ten best customers” repeats what was asked for.
+    same_noun = bool(after) and stem(sentence.word_after(said)) == stem(after)
+    return (before in NARROWING | {"with"} and bool(same_word)) or (before in _DETERMINERS and same_noun)
 
 
 def _is_period(numeral: Numeral, sentence: Sentence) -> bool:

@@ -14,11 +14,13 @@ MEDIAN = _set("median")
 LESS = _set(
     "fell fall falls falling drop drops dropped decrease decreased decreases decline declined declines down lower less "
     "lost loss losses fewer shrank shrunk reduced reduction minus below behind negative worse lags trails early "
-    "shorter smaller cheaper lighter"
+    "shorter smaller cheaper lighter slipped slid sank tumbled plunged plummeted dipped shed contracted collapsed "
+    "short shy colder cooler"
 )
 MORE = _set(
     "rose rise rises rising grew grow grows growth increase increased increases up higher more gain gained gains above "
-    "ahead exceeds exceeded positive better leads beats beat added longer larger bigger heavier taller"
+    "ahead exceeds exceeded positive better leads beats beat added longer larger bigger heavier taller climbed climbs "
+    "jumped soared surged rebounded expanded advanced milder warmer hotter faster slower"
 )
 BETWEEN = _set("difference gap apart change changed between spread range differs differ")
 COUNTED = _set("row rows result results record records entry entries item items group groups match matches")
@@ -38,11 +40,12 @@ NEGATIONS = _set("no none nothing nobody not never neither without zero empty ca
 # Directions: verbs of change. "Lost" and "gained" also go with superlatives: "lost the most".
 ROSE = _set(
     "rose rise rises rising grew grow grows growing increased increases increase gained gains gain climbed climbs "
-    "improved jumped went-up added"
+    "improved jumped went-up added soared surged rebounded expanded advanced swelled climb risen grown"
 )
 FELL = _set(
     "fell fall falls falling dropped drops drop decreased decreases decrease declined declines decline lost loses lose "
-    "shrank shrink shrinks shrunk slipped sank"
+    "shrank shrink shrinks shrunk slipped sank shed slid tumbled plunged plummeted dipped contracted collapsed "
+    "fallen"
 )
 
 UP, DOWN, EITHER = 1, -1, 0
@@ -98,7 +101,7 @@ SUPERLATIVES: dict[str, tuple[int, tuple[str, ...]]] = {
     "rarest": (DOWN, ()),
     "minimum": (DOWN, ()),
     "trails": (DOWN, ()),
-    "best": (EITHER, ("score", "rating", "satisfaction", "salary", "revenue")),
+    "best": (EITHER, ("score", "star", "rating", "satisfaction", "salary", "revenue")),
     "worst": (EITHER, ()),
     "heaviest": (UP, ("mass", "weight")),
     "lightest": (DOWN, ("mass", "weight")),
@@ -121,10 +124,11 @@ SUPERLATIVES: dict[str, tuple[int, tuple[str, ...]]] = {
     "latest": (UP, ("date",)),
     "oldest": (DOWN, ("date",)),
     "earliest": (DOWN, ("date",)),
+    "youngest": (UP, ("date",)),
 }
 """Word: which end of the order it names, and words of the columns that it speaks of. No words: any column."""
 
-DATED = _set("newest latest oldest earliest recent")
+DATED = _set("newest latest oldest earliest youngest recent")
 """Superlatives about dates; the others are about quantities."""
 
 CONCEPTS: dict[str, tuple[str, ...]] = {
@@ -190,9 +194,11 @@ RANK = re.compile(
 
 BOUND = re.compile(
     r"(?P<at_least>at least|no (?:less|fewer) than|not (?:less|fewer) than|≥)"
-    r"|(?P<at_most>at most|up to|no more than|not more than|≤)"
+    r"|(?P<at_most>at most|(?<!add )(?<!adds )(?<!added )(?<!adding )(?<!come )(?<!comes )(?<!came )up to"
+    r"|no more than|not more than|≤)"
     r"|(?P<above>(?<!no )(?:more|longer|higher|larger|greater|bigger|heavier|later|older|taller) than|over|above"
-    r"|exceed(?:s|ed|ing)?(?: an? [\w ]{1,20} of)?|with an? [\w ]{1,20} (?:over|above)|beyond|after|>)"
+    r"|exceed(?:s|ed|ing)?(?: an? [\w ]{1,20} of)?|with an? [\w ]{1,20} (?:over|above)"
+    r"|topp(?:ed|ing)|tops|beyond|after|>)"
     r"|(?P<below><|(?<!no )(?:less|fewer|shorter|lower|smaller|lighter|earlier|younger) than|under|below|before)",
     re.IGNORECASE,
 )
@@ -258,3 +264,25 @@ DIMENSIONS: dict[str, tuple[str, float]] = {
 }
 """Unit: what it measures, and how many of the smallest common measure it is."""
 SCALES = {"thousand": 1e3, "thousands": 1e3, "million": 1e6, "millions": 1e6, "billion": 1e9, "billions": 1e9}
+
+UNDERSTOOD = frozenset(
+    {
+        *TOTAL,
+        *MEAN,
+        *MEDIAN,
+        *LESS,
+        *MORE,
+        *BETWEEN,
+        *COUNTED,
+        *NARROWING,
+        *PERIOD_WORDS,
+        *HIGHER,
+        *NEGATIONS,
+        *ROSE,
+        *FELL,
+    }
+    | {*COMMON_STARTS, *VERBS, *CAPITALS, *MOVEMENTS, *SUPERLATIVES, *CONCEPTS, *DIMENSIONS}
+    | _set("be been being do did s such own much very far still them him her listed shown found")
+    | _set("percent twice times dollars euros grams")
+)
+"""Words whose part in a sentence is known. A sentence with other words may say more than can be checked."""

@@ -14,6 +14,8 @@ _MOST_WORDS = 6
 """Longer labels are sentences: parts of them name nothing."""
 _SYMBOLS = frozenset(["R²", "R2", "ANOVA", "OLS", "AUC"])
 """Names of statistics, which nothing has to explain."""
+_DEMONYM = 6
+"""Letters of the shortest name of a people that is recognised."""
 _SEXES = {"men": "m", "man": "m", "male": "m", "males": "m", "women": "f", "woman": "f", "female": "f", "females": "f"}
 
 
@@ -116,7 +118,8 @@ class LabelIndex:
 
     def _whole_at(self, found: Sequence[Token], at: int) -> tuple[int, list[RowMention]]:
         key = found[at].key
-        for parts, columns in [*self._whole.get(key, ()), *self._adjective(found[at]), *self._sex(found[at])]:
+        known = self._whole.get(key, ())
+        for parts, columns in [*known, *self._adjective(found[at]), *self._sex(found[at]), *self._people(found[at])]:
             here = found[at : at + len(parts)]
             if len(here) == len(parts) and _same(parts, here):
                 return len(parts), [RowMention(here[0].start, here[-1].end, c, rows) for c, rows in columns.items()]
@@ -130,6 +133,17 @@ class LabelIndex:
                 for parts, columns in self._whole.get(stem(base), ()):
                     if len(parts) == 1:
                         yield (token,), columns
+
+    def _people(self, token: Token) -> Iterator[tuple[tuple[Token, ...], dict[int, frozenset[int]]]]:
+        """“Australian” and “Canadians” are of the label Australia, and of Canada."""
+        folded = fold(token.text).removesuffix("s")
+        if not token.capital or not folded.endswith("an") or len(folded) < _DEMONYM:
+            return
+        root = folded.removesuffix("ian").removesuffix("an")
+        for label, columns in self._rows.items():
+            name = fold(label)
+            if " " not in name and name.startswith(root) and len(name) - len(root) <= len("ia"):
+                yield (token,), columns
 
     def _sex(self, token: Token) -> Iterator[tuple[tuple[Token, ...], dict[int, frozenset[int]]]]:
         letter = _SEXES.get(fold(token.text))
@@ -158,7 +172,7 @@ def _same(parts: Sequence[Token], here: Sequence[Token]) -> bool:
     if len(parts) == 1:
         # A label such as “Two” or “It” is only meant where it is written with its capital.
         risky = fold(parts[0].text) in COMMON_STARTS or fold(parts[0].text) in ORDINALS or len(parts[0].text) == 1
-        if risky:
+        if risky and not here[0].text.endswith("ed"):
             return parts[0].text == here[0].text
         if parts[0].text.isupper() and len(parts[0].text) <= _LONGEST_PART:
             return here[0].text.isupper() and here[0].key == parts[0].key

@@ -74,7 +74,7 @@ _DATE_FORMS = tuple(
         r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])",
         r"(?P<y>\d{4})[- ]?Q(?P<q>[1-4])",
         r"Q(?P<q>[1-4])(?:[ ,/-]{1,2}(?P<y>\d{4}))?",
-        r"(?P<nth>first|second|third|fourth) quarter (?:of )?(?P<y>\d{4})",
+        r"(?P<nth>first|second|third|fourth) quarter(?: (?:of )?(?P<y>\d{4}))?",
         r"(?P<d>\d{1,2})(?:st|nd|rd|th)? (?:of )?" + _MONTH.format("name") + r"(?:,? (?P<y>\d{4}))?",
         _MONTH.format("name") + r" (?P<d>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<y>\d{4}))?",
         _MONTH.format("name") + r",? (?P<y>\d{4})",
@@ -307,11 +307,12 @@ _SHARE_WORDS = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth
 """One of them is in every pattern above: a text without them needs none."""
 _ONE_IN = re.compile(
     r"\b(?P<some>one|two|three|four|five|six|seven|eight|nine|[1-9])(?: [a-z]+)? (?:in|out of) (?:every )?"
-    r"(?P<of>\d{1,3}(?!\d)|" + "|".join(_VALUES) + r")\b",
+    r"(?P<of>\d{1,3}(?!\d)|a hundred|a thousand|" + "|".join(_VALUES) + r")\b",
     re.IGNORECASE,
 )
 _TO_ONE = re.compile(r"\b(?P<many>\d{1,3}|" + "|".join(list(_VALUES)[2:]) + r") to one\b", re.IGNORECASE)
 """“Eight to one”."""
+_HALF_A_DOZEN = re.compile(r"\bhalf a dozen\b", re.IGNORECASE)
 _MULTIPLES = {
     r"twice|doubled?|doubles|doubling": Decimal(2),
     r"thrice|tripled?|triples|tripling|threefold": Decimal(3),
@@ -321,15 +322,21 @@ _MULTIPLES = {
 _MULTIPLE_WORDS = ("twice", "doubl", "thrice", "tripl", "fold", "quadrupl", "halv")
 
 
+def _counted(word: str) -> int:
+    return _VALUES.get(word) or _POWERS.get(word.removeprefix("a ")) or int(word)
+
+
 def _fractions(text: str) -> Iterator[Numeral]:
     for match in _ONE_IN.finditer(text):
-        some, of = (_VALUES.get(match[group].lower()) or int(match[group]) for group in ("some", "of"))
+        some, of = (_counted(match[group].lower()) for group in ("some", "of"))
         if some < of:
             share = Decimal(100) * some / of
             yield Numeral(match.start(), match.end(), match.group(), "percent", share, share * 3 / 10, share * 3 / 10)
     for match in _TO_ONE.finditer(text):
         value = Decimal(_VALUES.get(match["many"].lower()) or int(match["many"]))
         yield Numeral(match.start(), match.end(), match.group(), "ratio", value, _HALF, Decimal(1))
+    for match in _HALF_A_DOZEN.finditer(text):
+        yield Numeral(match.start(), match.end(), match.group(), "number", Decimal(6))
     lowered = text.lower()
     for pattern, value in _SHARES.items() if any(word in lowered for word in _SHARE_WORDS) else ():
         for match in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE):

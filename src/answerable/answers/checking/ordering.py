@@ -4,6 +4,7 @@ in files of their own."""
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
 
 from answerable.answers.checking.comparisons import misplaced
@@ -27,9 +28,10 @@ from answerable.answers.checking.lexicon import (
 )
 from answerable.answers.checking.naming import RowMention, Token
 from answerable.answers.checking.predicates import RowSet, joined, subject_after, subject_before
+from answerable.answers.checking.qualities import quality
 from answerable.answers.checking.sentence import Sentence
 from answerable.answers.roles import Field, words
-from answerable.core.words import fold
+from answerable.core.words import fold, stem
 
 _AKIN = 6
 """Letters in which words of one root agree."""
@@ -42,7 +44,13 @@ _AS_MEASURE = re.compile(r"\b(?:above|below|than|between|to|from|over) the $|\bh
 _OF_TWO = re.compile(r"\b(?:gap|difference|spread|distance|ratio) (?:between|of)\b", re.IGNORECASE)
 _SIZES = ("population", "area", "size", "capacity")
 _RELATIVE = re.compile(r"\b(?:relative(?:ly)?|percent|percentage|proportional(?:ly)?)\b|%", re.IGNORECASE)
+_IN_RELATION = re.compile(r"\W*(?:in (?:relative|percentage) terms|relatively|proportionally)\b", re.IGNORECASE)
 _ABSOLUTE = re.compile(r"\babsolute(?:ly)?\b", re.IGNORECASE)
+_PER = re.compile(r" (?:\w+ )?(?P<over>\w+) (?:per|for each|for every) (?P<under>\w+)", re.IGNORECASE)
+_GAP = re.compile(r"\b(?:gap|difference|spread)\b", re.IGNORECASE)
+_CLAUSE_ENDS = re.compile(r"[,.;!]?$|[,.;!] ")
+_END_NOUNS = {"low": DOWN, "high": UP, "peak": UP, "trough": DOWN}
+_PLACING = ("trails", "leads", "tops")
 _SUPERLATIVE = re.compile(r"[a-z]{3,}est")
 
 
@@ -52,6 +60,8 @@ class Superlative(NamedTuple):
     token: Token
     end: int
     columns: Sequence[Field]
+    per: Field | None = None
+    """The column that the others are divided by: “the most revenue per customer”."""
     moved: int = 0
     """UP or DOWN if it is the change of the rows that is ordered: lost the most."""
 
@@ -94,16 +104,40 @@ def _is_asked_period(sentence: Sentence, mention: RowMention) -> bool:
 
 
 def _superlatives(sentence: Sentence) -> Iterator[str]:
-    for superlative in _found(sentence):
+    for superlative in map(partial(_as_rate, sentence), _found(sentence)):
         position = superlative.token.start
         subject = _subject(sentence, position)
         if subject is None or sentence.text[:3].lower() == "no " or _AS_MEASURE.search(sentence.text[:position]):
             continue
         if _OF_TWO.search(sentence.text[:position]):
             continue  # the gap between two columns is no column
+        if _GAP.search(sentence.text) and (gaps := _gaps(sentence, subject)):
+            small = fold(superlative.token.text) in ("smallest", "narrowest", "least", "lowest")
+            if not any(each[subject.rows] == (min if small else max)(each.values()) for each in gaps):
+                yield f"the rows do not have it as the “{superlative.token.text}”"
+            continue
         rows = sentence.rows_of(subject) | joined(sentence, subject)
         if not any(_is_extreme(sentence, superlative, rows, scope) for scope in _scopes(sentence, subject, position)):
             yield f"the rows do not have it as the “{superlative.token.text}”"
+
+
+def _gaps(sentence: Sentence, subject: RowMention) -> list[dict[RowSet, Decimal]]:
+    """Returns how far the two rows of each name are apart, for each quantity: males and females of a species. Returns
+    an empty list if a name of the subject's column does not stand for two rows."""
+    facts, names = sentence.facts, dict[str, set[int]]()
+    for row, cells in enumerate(facts.rows):
+        names.setdefault(repr(cells[subject.column]), set()).add(row)
+    if any(len(rows) != 2 for rows in names.values()) or len(subject.rows) != 2:
+        return []
+    spoken = [f for f in facts.measures if f.index in sentence.spoken]
+    gaps = []
+    for field in spoken or facts.measures:
+        pairs = {frozenset(rows): [facts.number(row, field.index) for row in rows] for rows in names.values()}
+        known = {
+            rows: abs(one - other) for rows, (one, other) in pairs.items() if one is not None and other is not None
+        }
+        gaps += [known] if len(known) == len(pairs) else []
+    return [each for each in gaps if subject.rows in each]
 
 
 def _subject(sentence: Sentence, position: int) -> RowMention | None:
@@ -121,14 +155,13 @@ def _found(sentence: Sentence) -> Iterator[Superlative]:
         if before in ORDINALS or any(m.start <= token.start < m.end for m in sentence.labels_named):
             continue
         if word in ("most", "least"):
-            following = fold(found[at + 1].text) if at + 1 < len(found) else ""
-            moved = _moved_before(found, at)
-            if following == "recent":
-                yield Superlative(token, UP if word == "most" else DOWN, _times(sentence))
-            elif before == "the" or following in CONCEPTS or following in COUNTABLE or _akin(sentence, at + 1):
-                columns = _columns(sentence, at, ())
-                end = UP if word == "most" else DOWN
-                yield Superlative(token, EITHER if _is_unknown_quality(sentence, at, columns) else end, columns, moved)
+            yield from _most_or_least(sentence, at)
+        elif _is_end_noun(sentence, found, at):
+            yield Superlative(token, _END_NOUNS[word], _columns(sentence, at, ()))
+        elif word in _PLACING and _is_of_other(sentence, token):
+            continue  # “A trails B” compares the two
+        elif of_quality := _of_quality(sentence, token):
+            yield of_quality
         elif word in SUPERLATIVES and (word not in ("maximum", "minimum") or before == "the"):
             end, concepts = SUPERLATIVES[word]
             # Who has been there the longest has the earliest date.
@@ -137,18 +170,82 @@ def _found(sentence: Sentence) -> Iterator[Superlative]:
                 yield Superlative(token, DOWN if longest_since else end, _times(sentence))
             else:
                 moved = _moved_before(found, at) if word in ("fewest", "fastest") else _movement_after(found, at)
-                yield Superlative(token, end, _columns(sentence, at, concepts), moved)
+                yield Superlative(token, end, _columns(sentence, at, concepts), moved=moved)
         elif _SUPERLATIVE.fullmatch(token.text) and word not in NO_SUPERLATIVES and before != "at":
             # What “densest” or “steepest” orders is not known, but it is an end of some order.
-            yield Superlative(token, EITHER, _columns(sentence, at, ()), _movement_after(found, at))
+            moved = _moved_before(found, at) or _movement_after(found, at)
+            yield Superlative(token, UP if moved else EITHER, _columns(sentence, at, ()), moved=moved)
+
+
+def _most_or_least(sentence: Sentence, at: int) -> Iterator[Superlative]:
+    found = sentence.tokens
+    token, word, before = found[at], fold(found[at].text), fold(found[at - 1].text) if at else ""
+    following = fold(found[at + 1].text) if at + 1 < len(found) else ""
+    moved = _moved_before(found, at)
+    if following in ("strongly", "closely", "weakly"):
+        strongly = UP if (word == "most") == (following != "weakly") else DOWN
+        yield Superlative(token, strongly, _columns(sentence, at, SUPERLATIVES["strongest"][1]))
+    elif at and _CLAUSE_ENDS.match(sentence.text[token.end :]) and (akin := _akin_to(sentence, found[at - 1])):
+        yield Superlative(token, UP if word == "most" else DOWN, akin)
+    elif of_quality := _of_quality(sentence, token, following):
+        yield of_quality
+    elif following == "recent":
+        yield Superlative(token, UP if word == "most" else DOWN, _times(sentence))
+    elif before == "the" or following in CONCEPTS or following in COUNTABLE or _akin(sentence, at + 1):
+        columns = _columns(sentence, at, ())
+        end = UP if word == "most" else DOWN
+        yield Superlative(token, EITHER if _is_unknown_quality(sentence, at, columns) else end, columns, moved=moved)
+
+
+def _of_quality(sentence: Sentence, token: Token, adjective: str = "") -> Superlative | None:
+    """“Calmest” and “the least punctual”, if there is a column that the quality speaks of."""
+    if not adjective and not _SUPERLATIVE.fullmatch(token.text):
+        return None
+    meant = quality(adjective or fold(token.text))
+    columns = sentence.facts.concerning(meant.concepts) if meant else []
+    if meant is None or not columns:
+        return None
+    return Superlative(token, -meant.end if fold(token.text) == "least" else meant.end, columns)
+
+
+def _as_rate(sentence: Sentence, superlative: Superlative) -> Superlative:
+    """The superlative with the column that it is counted per, if the words right behind it name one."""
+    found = _PER.match(sentence.text[superlative.token.end :])
+    if found is None:
+        return superlative
+    over, under = (
+        [f for f in sentence.facts.measures if stem(fold(found[word])) in sentence.facts.name_keys(f)]
+        for word in ("over", "under")
+    )
+    plain = [f for f in over if "per" not in words(f.name)]
+    return superlative._replace(columns=plain, per=under[0]) if plain == over and over and under else superlative
+
+
+def _is_end_noun(sentence: Sentence, found: Sequence[Token], at: int) -> bool:
+    """“The low of the year was …”, if no column is called so."""
+    word = fold(found[at].text)
+    if word not in _END_NOUNS or at == 0 or fold(found[at - 1].text) != "the" or at + 1 == len(found):
+        return False
+    called = any(found[at].key in sentence.facts.name_keys(field) for field in sentence.facts.measures)
+    return not called and fold(found[at + 1].text) in ("of", "was", "is", "came")
+
+
+def _is_of_other(sentence: Sentence, token: Token) -> bool:
+    following = sentence.mention_after(token.end)
+    return following is not None and following.start - token.end <= len(" the “")
 
 
 def _is_unknown_quality(sentence: Sentence, at: int, columns: Sequence[Field]) -> bool:
     """“Is the most punctual”: a quality that no column is called by, which may be the less of something."""
     found = sentence.tokens
-    copula = at > 1 and fold(found[at - 2].text) in ("is", "are", "was", "were")
+    copula = at > 1 and fold(found[at - 2].text) in ("is", "are", "was", "were", "and", "but")
     adjective = at + 1 < len(found) and fold(found[at + 1].text) not in (*CONCEPTS, *COUNTABLE)
     return copula and adjective and len(columns) > 1 and not _akin(sentence, at + 1)
+
+
+def _akin_to(sentence: Sentence, verb: Token) -> list[Field]:
+    """The columns that a participle speaks of: “is stocked most”, `stock`."""
+    return [f for f in sentence.facts.measures if verb.key in sentence.facts.name_keys(f)]
 
 
 def _akin(sentence: Sentence, at: int) -> list[Field]:
@@ -161,6 +258,8 @@ def _akin(sentence: Sentence, at: int) -> list[Field]:
 
 def _moved_before(found: Sequence[Token], at: int) -> int:
     earlier = [fold(token.text) for token in found[max(0, at - 2) : at]]
+    if fold(found[at].text) == "hardest":
+        return DOWN if "hit" in earlier else 0
     return UP if ROSE & set(earlier) else DOWN if FELL & set(earlier) else 0
 
 
@@ -171,7 +270,8 @@ def _movement_after(found: Sequence[Token], at: int) -> int:
 def _columns(sentence: Sentence, at: int, concepts: Sequence[str]) -> Sequence[Field]:
     """The measures that a superlative orders: by its own meaning, by the words after it, by the sentence, or any."""
     facts = sentence.facts
-    if called_so := [f for f in facts.measures if sentence.tokens[at].key in facts.name_keys(f)]:
+    called = {sentence.tokens[at].key, fold(sentence.tokens[at].text).removesuffix("est")}
+    if called_so := [f for f in facts.measures if called & facts.name_keys(f)]:
         return called_so
     if by_meaning := facts.concerning(concepts):
         return by_meaning
@@ -203,14 +303,26 @@ def _scopes(sentence: Sentence, subject: RowMention, position: int) -> Iterator[
     yield frozenset(range(len(sentence.facts.rows)))
     if subject.end <= position:
         # “From JFK, DL flies the most”: among the flights from JFK. “DL's largest base is LGA”: among those of DL.
-        if sentence.rows_of(subject) < subject.rows:
+        if sentence.rows_of(subject) < subject.rows and not _is_compound(sentence, subject):
             yield subject.rows
         for mention in sentence.labels_named:
             if mention.end <= position and mention.column != subject.column and mention.rows & subject.rows:
                 yield mention.rows
         for mention in sentence.labels_named:
-            if mention.start > position and mention.column != subject.column and subject.rows < mention.rows:
+            other = mention.column != subject.column and subject.rows < mention.rows
+            # “Chinstrap males are the lightest males”: among the males.
+            again = any(m.rows == mention.rows and m.end <= position for m in sentence.labels_named)
+            if mention.start > position and (other or again):
                 yield mention.rows
+
+
+def _is_compound(sentence: Sentence, subject: RowMention) -> bool:
+    """“Female Chinstraps” is one subject, named by two columns."""
+    return any(
+        mention.column != subject.column and not sentence.text[mention.end : subject.start].strip()
+        for mention in sentence.labels_named
+        if mention.end <= subject.start
+    )
 
 
 def _is_extreme(sentence: Sentence, superlative: Superlative, rows: RowSet, scope: RowSet) -> bool:
@@ -219,17 +331,26 @@ def _is_extreme(sentence: Sentence, superlative: Superlative, rows: RowSet, scop
         # “Lost the most jobs” counts jobs; “grew fastest” may speak of either.
         counted = fold(superlative.token.text) in ("most", "least", "fewest")
         orders = [facts.changes, *([facts.relative_changes] if facts.relative_changes and not counted else [])]
-        if facts.relative_changes and _RELATIVE.search(_near(sentence, superlative.token)):
+        if facts.relative_changes and (
+            _RELATIVE.search(_near(sentence, superlative.token)) or _IN_RELATION.match(sentence.text)
+        ):
             orders = [facts.relative_changes]
         elif _ABSOLUTE.search(_near(sentence, superlative.token)):
             orders = [facts.changes]
         return any(_moved_most(changes, superlative, rows, scope) for changes in orders)
+    if superlative.moved and facts.series is not None and not facts.changes:
+        return any(_moved_most(facts.steps(field), superlative, rows, scope) for field in superlative.columns)
     if not superlative.columns:
         return True
     for field in superlative.columns:
         cells = facts.ordinals(field) if field.role == "time" else facts.numbers(field.index)
         values = {row: value for row in scope if (value := cells[row]) is not None}
-        if fold(superlative.token.text) in ("strongest", "weakest") and MAGNITUDES & set(words(field.name)):
+        if superlative.per is not None:
+            under = facts.numbers(superlative.per.index)
+            values = {row: value / divisor for row, value in values.items() if (divisor := under[row])}
+        if fold(superlative.token.text) in ("strongest", "weakest", "most", "least") and MAGNITUDES & set(
+            words(field.name)
+        ):
             values = {row: abs(value) for row, value in values.items()}
         ends = [max, min] if superlative.end == EITHER else [max if superlative.end == UP else min]
         if values and any(values.get(row) == end(values.values()) for end in ends for row in rows):

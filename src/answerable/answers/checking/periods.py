@@ -14,7 +14,7 @@ _NEAR = 4
 
 def dated_ground(numeral: Numeral, sentence: Sentence) -> Ground | None:
     facts = sentence.facts
-    said = numeral.period or StatedDate(year=int(numeral.value))
+    said = facts.narrowed(numeral.period or StatedDate(year=int(numeral.value)))
     called = _called(numeral, sentence)
     for known, row, column in facts.dates():
         if covers(said, known) and called in (None, column):

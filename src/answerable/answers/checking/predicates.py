@@ -17,10 +17,11 @@ from answerable.core.words import fold, stem
 RowSet = frozenset[int]
 HAVING_NONE = re.compile(
     r"\b(?:had|have|has|saw|sees|with|recorded|shows?|showed|there (?:was|were|is|are))\s+"
-    r"(?:none\b|nothing\b|(?:no|zero)\s+(?P<such>such\s+)?(?P<noun>\w+))",
+    r"(?:none\b|nothing\b|(?:no|zero)\s+(?P<such>such\s+)?(?P<noun>\w+))"
+    r"|\b(?:(?:has|have|had)\s+(?:not|never)\s+(?:yet\s+)?been|(?:was|were|is|are)\s+never)\s+(?P<done>\w+ed)\b",
     re.IGNORECASE,
 )
-"""“Had none”, “had no such day”, “there were no cancellations”."""
+"""“Had none”, “had no such day”, “there were no cancellations”, “have not been rated”."""
 
 
 def predicates(sentence: Sentence, start: int, without: RowSet = frozenset(), end: int | None = None) -> list[RowSet]:
@@ -168,12 +169,12 @@ def _having_none(sentence: Sentence, part: range) -> Iterator[RowSet]:
     """“Four months had none”, “had no such day”: a quantity of zero."""
     for found in HAVING_NONE.finditer(sentence.text, part.start, part.stop):
         for field in counted_as_none(sentence, found):
-            yield frozenset(row for row, value in enumerate(sentence.facts.numbers(field.index)) if value == 0)
+            yield frozenset(row for row, value in enumerate(sentence.facts.numbers(field.index)) if not value)
 
 
 def counted_as_none(sentence: Sentence, found: re.Match[str]) -> list[Field]:
     """The quantity that is said to be zero: the one that the noun names, else the only one."""
-    facts, noun = sentence.facts, found["noun"] or ""
+    facts, noun = sentence.facts, found["noun"] or found["done"] or ""
     if noun and not found["such"]:
         return [f for f in facts.measures if stem(fold(noun)) in facts.name_keys(f)]
     spoken = [f for f in facts.measures if f.index in sentence.spoken] or list(facts.measures)

@@ -27,6 +27,7 @@ _ALL = re.compile(
 _NONE = re.compile(_SPARED + r"(?:(?:in|on|at) no|no|none|nobody|no one)\b(?! (?:matter|change|doubt))", re.IGNORECASE)
 _BOTH = re.compile(r"\W*(both|neither)\s+(?:the\s+)?", re.IGNORECASE)
 _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
+_HEDGED = re.compile(r" (?:about|around|roughly|some|just)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except(?: for)?|other than|apart from|besides|but)\s+(?:the\s+)?", re.IGNORECASE)
 _BEGINNING = re.compile(
     r"^\W*(?:in \d{4},?\s+)?"
@@ -85,7 +86,9 @@ def _none(sentence: Sentence) -> Iterator[str]:
 
 def _only(sentence: Sentence) -> Iterator[str]:
     for match in _ONLY.finditer(sentence.text):
-        count = next((n for n in sentence.numerals if 0 <= n.start - match.end() <= 3), None)
+        hedged = _HEDGED.match(sentence.text, match.end())
+        end = hedged.end() if hedged else match.end()
+        count = next((n for n in sentence.numerals if 0 <= n.start - end <= 3), None)
         if count is not None and count.period is None and not sentence.is_year(count):
             yield from _the_only_two(sentence, match, count)
             continue  # “only 14 flights” is a value
@@ -147,7 +150,7 @@ def _without_any(sentence: Sentence) -> Iterator[str]:
             continue
         rows = sentence.rows_of(named) | joined(sentence, named)
         columns = [sentence.facts.numbers(f.index) for f in counted_as_none(sentence, found)]
-        if columns and not any(all(cells[row] == 0 for row in rows) for cells in columns):
+        if columns and not any(all(not cells[row] for row in rows) for cells in columns):
             yield "there are some in the rows"
 
 
@@ -177,7 +180,7 @@ def row_counts(numeral: Numeral, sentence: Sentence) -> set[int] | None:
     of_them = _is_of_them(numeral, sentence)
     begins = bool(_BEGINNING.match(sentence.text[: numeral.start]))
     determined = sentence.word_before(numeral) in _DETERMINERS
-    if sizes := _only_so_many(sentence, numeral) or _moved_in(sentence, numeral):
+    if sizes := _only_so_many(sentence, numeral) or _moved_in(sentence, numeral) or _in_a_run(sentence, numeral):
         return sizes
     labelled = _label_columns(noun, sentence) if not sentence.mention_before(numeral.start) or determined else []
     if counted_columns(numeral, sentence) and not of_them:
@@ -189,14 +192,15 @@ def row_counts(numeral: Numeral, sentence: Sentence) -> set[int] | None:
     if determined and (group := _labelled_group(numeral, sentence)) is not None:
         return {len(group)}
     if sentence.word_before(numeral) == "other":
-        return _others(sentence, numeral)
+        return _others(sentence, numeral) | _other_labels(sentence, noun)
     if determined and not of_them and noun not in ("that", "which", "who"):
-        sizes = _sizes(sentence, labelled or [f for f in facts.fields if f.role == "category"])
+        sizes = _sizes(sentence, labelled or [f for f in facts.fields if f.role in ("category", "time")])
         return sizes if labelled or numeral.value in sizes else None
     if not (labelled or of_them or begins or noun in ("that", "which", "who")):
         return _elliptic(sentence, numeral)
     dated = re.match(r"\W*in (?:\d{4}|\w+ \d{4})\b", sentence.text, re.IGNORECASE)
     sets = predicates(sentence, 0 if dated else numeral.end, end=_clause_end(sentence, numeral))
+    sets = sets or _said_before(sentence, numeral, of_them)
     if not sets and of_them:
         return _of_them(sentence, numeral) or _sizes(sentence, labelled)
     if not sets or _asked(sentence, numeral):
@@ -216,6 +220,18 @@ def _only_so_many(sentence: Sentence, numeral: Numeral) -> set[int]:
     if not re.search(r"\bthe only $", sentence.text[: numeral.start]) or counted_columns(numeral, sentence):
         return set()
     return {len(rows) for rows in predicates(sentence, numeral.end)}
+
+
+def _said_before(sentence: Sentence, numeral: Numeral, of_them: bool) -> list[RowSet]:
+    """“Was flat at 37.62 in eight of the twelve months”: the condition stands before the count."""
+    placed = of_them and _AFTER_VERB.search(sentence.text[: numeral.start])
+    return predicates(sentence, 0, end=numeral.start) if placed else []
+
+
+def _in_a_run(sentence: Sentence, numeral: Numeral) -> set[int]:
+    """“For three straight months”: whether there is such a run is decided with its direction."""
+    run = re.match(r" (?:straight|consecutive|successive)\b", sentence.text[numeral.end :])
+    return {int(numeral.value)} if run and numeral.value < sentence.facts.row_count else set()
 
 
 def _moved_in(sentence: Sentence, numeral: Numeral) -> set[int]:
@@ -254,6 +270,15 @@ def _others(sentence: Sentence, numeral: Numeral) -> set[int]:
     named = {len(sentence.rows_of(subject))} if subject is not None else set()
     left |= {sentence.facts.row_count - len(sentence.named_rows)} if sentence.named_rows else set()
     return left & named if named & left else left | named
+
+
+def _other_labels(sentence: Sentence, noun: str) -> set[int]:
+    """How many “the other two species” are, if one of them is named."""
+    facts = sentence.facts
+    named = {m.column: set[str]() for m in sentence.labels_named}
+    for mention in sentence.labels_named:
+        named[mention.column] |= {repr(facts.rows[row][mention.column]) for row in mention.rows}
+    return {facts.distinct(f) - len(named[f.index]) for f in _label_columns(noun, sentence) if f.index in named}
 
 
 def _clause_end(sentence: Sentence, numeral: Numeral) -> int:

@@ -39,7 +39,11 @@ def counted_columns(numeral: Numeral, sentence: Sentence) -> list[Field]:
     if not noun or (stem(noun) in _DIMENSIONS and not any(_counts(f, noun) for f in facts.measures)):
         return []
     named = [
-        f for f in facts.measures if stem(noun) in facts.name_keys(f) and not _is_other_ratio(f, numeral, sentence)
+        f
+        for f in facts.measures
+        if stem(noun) in facts.name_keys(f)
+        and not _is_other_ratio(f, numeral, sentence)
+        and not _is_entity(noun, f, sentence)
     ]
     return named or facts.concerning(CONCEPTS.get(noun, ()))
 
@@ -68,6 +72,13 @@ def _is_other_ratio(field: Field, numeral: Numeral, sentence: Sentence) -> bool:
     """Whether the column is a ratio that the sentence does not speak of: “204,320 residents” are not those per
     officer."""
     return "per" in words(field.name) and "per" not in words(sentence.text[numeral.end : numeral.end + 30])
+
+
+def _is_entity(noun: str, field: Field, sentence: Sentence) -> bool:
+    """Whether the noun names the rows and not the column: “three products” beside `product_name`, `product_price`."""
+    labels = (f for f in sentence.facts.fields if f.role in ("category", "key"))
+    called = any(stem(noun) in sentence.facts.name_keys(f) for f in labels)
+    return called and stem(fold(words(field.name)[-1])) != stem(noun)
 
 
 def _noun_after(numeral: Numeral, sentence: Sentence) -> str:

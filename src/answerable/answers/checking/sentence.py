@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from answerable.answers.checking.facts import ResultFacts, covers, mentioned
-from answerable.answers.checking.lexicon import BOUND, CONCEPTS, HEDGE
+from answerable.answers.checking.lexicon import BOUND, CONCEPTS, HEDGE, UNDERSTOOD
 from answerable.answers.checking.naming import RowMention, Token, tokens, unknown_names
 from answerable.answers.checking.numerals import MONTHS, Numeral, StatedDate, numerals
 from answerable.answers.roles import Field, words
@@ -60,7 +60,18 @@ class Sentence:
         known = [name for name in names if name[1:] in self.text]
         quoted = [name for name in known if any(c.isdigit() for c in name) and any(c.isalpha() for c in name)]
         spans = [span for name in sorted(quoted, key=len, reverse=True) for span in mentioned(name, self.text)]
-        return [*spans, *((m.start, m.end) for m in self.labels_named)]
+        return [*spans, *((m.start, m.end) for m in self.labels_named), *self._numbers_in_names()]
+
+    def _numbers_in_names(self) -> Iterator[tuple[int, int]]:
+        """“Over 100 meters” and “the 100 m” say the column `meter_100`."""
+        for column in self.facts.columns:
+            named = words(column.name)
+            numbers = [word for word in named if word.isdigit() and len(word) < 4]
+            for number in numbers if len(named) > 1 else ():
+                for match in re.finditer(rf"(?<![\d.,-]){number}[ -]?(?P<noun>[^\W\d_]+)", self.text):
+                    noun = stem(fold(match["noun"]))
+                    if any(stem(word).startswith(noun) for word in named if not word.isdigit()):
+                        yield match.start(), match.start() + len(number)
 
     @cached_property
     def numerals(self) -> list[Numeral]:
@@ -74,7 +85,7 @@ class Sentence:
     @cached_property
     def mentions(self) -> list[RowMention]:
         """Where rows are named, by a label or by a period."""
-        return sorted([*self.labels_named, *self._periods(), *self._keys()], key=lambda mention: mention.start)
+        return sorted([*self.labels_named, *self._periods(), *self.key_mentions()], key=lambda mention: mention.start)
 
     @cached_property
     def named_rows(self) -> list[int]:
@@ -91,9 +102,10 @@ class Sentence:
     def lists(self) -> list[tuple[list[RowMention], frozenset[int]]]:
         """Names of one column that are listed together, and all their rows."""
         found: list[list[RowMention]] = []
-        for mention in self.mentions:
+        for mention in sorted(self.mentions, key=lambda m: (m.column, m.start)):
             last = found[-1][-1] if found else None
-            between = self.text[last.end : mention.start] if last else ""
+            # “A (France), B (Germany) and C”
+            between = re.sub(r"\s*\([^()]*\)", "", self.text[last.end : mention.start]) if last else ""
             if last and last.column == mention.column and _LISTED.fullmatch(between):
                 found[-1].append(mention)
             else:
@@ -115,6 +127,17 @@ class Sentence:
         taken = [*self.masks, *((m.start, m.end) for m in self.mentions), *((n.start, n.end) for n in self.numerals)]
         return unknown_names(self.text, self.tokens, taken, self.facts.known_words)
 
+    @cached_property
+    def is_understood(self) -> bool:
+        """Whether every word is known: a name or a column of the result, a word of the question, or a common one."""
+        spans = [(n.start, n.end) for n in self.numerals]
+        return all(
+            token.key in self.facts.known_words
+            or fold(token.text) in UNDERSTOOD
+            or any(start <= token.start < end for start, end in spans)
+            for token in self.tokens
+        )
+
     def speaks_of(self, field: Field) -> bool:
         names = {stem(fold(word)) for word in words(field.name)} - _WEAK
         if not names:
@@ -129,6 +152,10 @@ class Sentence:
 
     def rows_for(self, numeral: Numeral) -> list[int]:
         """The rows whose cells the numeral may be. Names and numbers that alternate belong together in pairs."""
+        if _FOR_OTHERS.match(self.text[numeral.end :]) and self.facts.complete:
+            return sorted(set(range(len(self.facts.rows))) - set(self.named_rows))
+        if (end := self._end_of_series(numeral)) is not None:
+            return [end]
         numbers = [n for n in self.numerals if n.kind in ("number", "percent") and not self.names_rows(n)]
         if numeral in numbers:
             for column in {m.column for m in self.mentions}:
@@ -136,6 +163,18 @@ class Sentence:
                 if len(names) == len(numbers) > 1 and _alternate(names, numbers):
                     return sorted(self.rows_of(names[numbers.index(numeral)]))
         return self._rows_in_clause(numeral) or self.named_rows
+
+    def _end_of_series(self, numeral: Numeral) -> int | None:
+        """The row that “closed the year at 85.35” or “opened at 135.36” speaks of; None if a name stands nearer."""
+        series = self.facts.series
+        found = _AT_END.search(self.text[: numeral.start]) if series is not None else None
+        if (
+            series is None
+            or found is None
+            or any(m.start >= found.start() for m in self.mentions if m.end <= numeral.start)
+        ):
+            return None
+        return series[1][-1 if found["last"] else 0]
 
     def _rows_in_clause(self, numeral: Numeral) -> list[int]:
         """The rows that are named between the same semicolons as the number; none if there are none."""
@@ -194,9 +233,14 @@ class Sentence:
         if _DENIED.match(self.text) and re.search(r"\breach(?:es|ed)? $", self.text[: numeral.start]):
             return "at_least"
         found = _ending(BOUND, self.text[: numeral.start])
+        if found is not None and found.group().lower() in ("after", "before") and not self._is_time(numeral):
+            return None  # “looks after 21 customers”
         if found is not None and self.is_year(numeral) and self._follows_number(numeral, found.group()):
             return None
         return found.lastgroup if found else None
+
+    def _is_time(self, numeral: Numeral) -> bool:
+        return numeral.kind in ("date", "time") or self.is_year(numeral)
 
     def _follows_number(self, numeral: Numeral, word: str) -> bool:
         """“1.2 million below 2006”: the year is compared with, and bounds nothing."""
@@ -227,7 +271,7 @@ class Sentence:
 
     def names_rows(self, numeral: Numeral) -> bool:
         """Whether the number is the name of rows: a date, a year, a key."""
-        return any(m.start == numeral.start for m in (*self._periods(), *self._keys()))
+        return any(m.start == numeral.start for m in (*self._periods(), *self.key_mentions()))
 
     def _periods(self) -> Iterator[RowMention]:
         """Dates, years and months that stand in the rows."""
@@ -241,21 +285,30 @@ class Sentence:
             if token.text in _MONTH_NAMES and not any(n.start <= token.start < n.end for n in self.numerals):
                 yield from self._dated(StatedDate(month=_MONTH_NAMES[token.text]), token.start, token.end)
 
-    def _keys(self) -> Iterator[RowMention]:
+    def key_mentions(self) -> Iterator[RowMention]:
         """Keys that are called by their column: region 2, order #1042."""
         for numeral in self.numerals:
             if numeral.kind != "number" or numeral.scaled or numeral.value != int(numeral.value):
                 continue
             before = self.word_before(numeral)
             for field in self.facts.fields:
-                if field.role == "key" and (before == "#" or stem(before) in self.facts.name_keys(field)):
+                if field.role == "key" and (
+                    before == "#" or stem(before) in self.facts.name_keys(field) or self._is_listed_key(numeral, field)
+                ):
                     cells = enumerate(self.facts.numbers(field.index))
                     rows = frozenset(row for row, value in cells if value == numeral.value)
                     if rows:
                         yield RowMention(numeral.start, numeral.end, field.index, rows)
 
+    def _is_listed_key(self, numeral: Numeral, field: Field) -> bool:
+        """“Two of the claims, 935 and 486”: keys between commas, after the word that their column is called by."""
+        start = self.text.rfind(", ", 0, numeral.start)
+        called = {token.key for token in self.tokens if token.end <= start} & self.facts.name_keys(field)
+        return start >= 0 and bool(called - _WEAK) and bool(_KEYS.fullmatch(self.text[start + 2 : numeral.end]))
+
     def _dated(self, said: StatedDate, start: int, end: int) -> Iterator[RowMention]:
         columns: dict[int, set[int]] = {}
+        said = self.facts.narrowed(said)
         for known, row, column in self.facts.dates():
             if covers(said, known):
                 columns.setdefault(column, set()).add(row)
@@ -266,13 +319,24 @@ class Sentence:
             yield RowMention(start, end, column, frozenset(rows))
 
 
+_FOR_OTHERS = re.compile(r"(?:\s+\w+){0,2}\s+(?:for|in|at|of) (?:all )?the (?:others|rest)\b", re.IGNORECASE)
+_AT_END = re.compile(
+    r"\b(?:(?P<last>clos|end|finish)(?:ed|es|ing)|(?:open|start)(?:ed|s|ing)|began|begins)"
+    r"(?: the (?:year|quarter|month|week|period|series))? (?:at|on|with) (?:about |around |just )?[$€£]?$",
+    re.IGNORECASE,
+)
+_KEYS = re.compile(r"\d+(?:(?:, | and |, and )\d+)*")
 _ON_THE = re.compile(r"\b(?:on|and|or) the $", re.IGNORECASE)
 _CLAUSES = re.compile(r";|,? (?:while|whereas|but) ")
 _DENIED = re.compile(r"\W*(?:no|none|nobody|neither|in no|at no)\b", re.IGNORECASE)
 _PARTED = re.compile(r"\s*[,;:.()!?=<>]")
 _LISTED = re.compile(r"\s*(?:,|and|or|&|, and|, or)\s+(?:the\s+)?")
 _WEAK = frozenset(
-    stem(word) for word in ("avg", "average", "mean", "total", "sum", "number", "count", "of", "the", "id")
+    stem(word)
+    for word in (
+        *("avg", "average", "mean", "total", "sum", "number", "num", "count", "id"),
+        *("of", "the", "and", "or", "in", "on", "by", "to", "from", "for", "with", "per", "a", "at"),
+    )
 )
 """Words of column names that say how a value was computed, not what it is."""
 _MONTH_NAMES = {name.capitalize(): number for number, name in enumerate(MONTHS, 1)}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations
 
-from answerable.answers.checking.facts import Ground, stated_numbers
+from answerable.answers.checking.facts import Ground, rounds_to, stated_numbers
 from answerable.answers.checking.lexicon import BETWEEN, FELL, LESS, MORE, ROSE, TOTAL
 from answerable.answers.checking.numerals import Numeral
 from answerable.answers.checking.quantities import met
@@ -17,6 +17,7 @@ _WERE = re.compile(
     r"\s+of (?:the |all |all the |its |their )?\w+ (?:was|were|are|is|got|have been|had been) (?P<met>\w+)",
     re.IGNORECASE,
 )
+_OF_WHICH = re.compile(r"\bof which (?:only |just |about |some )?$", re.IGNORECASE)
 _POINTS = re.compile(r"\s*(?:percentage )?points?\b", re.IGNORECASE)
 
 
@@ -44,16 +45,50 @@ def percent_grounds(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
         for first, second, basis in summed_pairs(sentence):
             yield from _changes(first, second, basis, sentence)
     if facts.complete and not _is_change(numeral, sentence):
-        if not is_part_met(numeral, sentence):
-            yield from shares(sentence, named)
-        yield from _parts_of_rows(sentence, named)
+        yield from _parts(numeral, sentence, named)
     yield from stated_numbers(facts)
+
+
+def _parts(numeral: Numeral, sentence: Sentence, named: list[int]) -> Iterator[Ground]:
+    """What a percentage that is no change may be a part of."""
+    yield from _of_stated(numeral, sentence)
+    if re.match(r" as (?:many|much|high|large|big|long|old|heavy|expensive)\b", sentence.text[numeral.end :]):
+        yield from (each._replace(value=each.value * 100) for each in ratio_grounds(numeral, sentence))
+        return
+    if not is_part_met(numeral, sentence) and not is_of_which(numeral, sentence):
+        yield from shares(sentence, named)
+    yield from _parts_of_rows(sentence, named)
+
+
+def is_of_which(numeral: Numeral, sentence: Sentence) -> bool:
+    """“89,632, of which 2% was settled” is a part of that number, and no share in a sum."""
+    return bool(_OF_WHICH.search(sentence.text[: numeral.start]))
 
 
 def is_part_met(numeral: Numeral, sentence: Sentence) -> bool:
     """“19% of the flights were cancelled” is the part that was, and no share in all flights."""
     found = _WERE.match(sentence.text[numeral.end :])
     return found is not None and any(met(field, found["met"], sentence) for field in sentence.facts.measures)
+
+
+def _of_stated(numeral: Numeral, sentence: Sentence) -> Iterator[Ground]:
+    """“833.04, 35.8% of the total” and “52 of them, 73% of all 71”: a number of the sentence as a part of another,
+    or of the sum of its column. Each of them is checked by itself."""
+    facts = sentence.facts
+    if not re.match(r" of\b", sentence.text[numeral.end :]):
+        return
+    values = [n for n in sentence.numerals if n.kind == "number" and not sentence.is_year(n)]
+    for whole in (n for n in values if n.start > numeral.end and n.value > 0):
+        for part in (n for n in values if n.end < numeral.start and 0 < n.value <= whole.value):
+            yield Ground(part.value / whole.value * 100, "aggregate", f"{part.text} of {whole.text}")
+    before = next((n for n in reversed(values) if n.end < numeral.start), None)
+    rows = sentence.rows_for(before) if before is not None else []
+    for each in facts.cells(rows, facts.measures):
+        field = next(f for f in facts.measures if f.index == each.column)
+        total = sum(facts.values(field), Decimal(0))
+        if before is not None and rounds_to(each.value, before, False) and total > 0 and min(facts.values(field)) >= 0:
+            share = each.value / total * 100
+            yield each._replace(value=share, kind="aggregate", basis=f"share in the sum of {field.name}")
 
 
 def _points(sentence: Sentence, named: list[int]) -> Iterator[Ground]:

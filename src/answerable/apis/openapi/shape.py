@@ -46,8 +46,8 @@ class _Reading:
     parts: int = 0
 
     def properties(self, schema: Any, within: tuple[int, ...] = ()) -> dict[str, Any]:
-        """The properties of an object, with those of `allOf`, `oneOf` and `anyOf`.
-        `within`: the schemas that it is a part of."""
+        """The properties of an object, with those of `allOf`, `oneOf`, `anyOf`, and of the kinds that a discriminator
+        names. `within`: the schemas that it is a part of."""
         self.parts += 1
         part = self.document.part(schema)
         if id(part) in within or self.parts > _MOST_PARTS:
@@ -55,6 +55,13 @@ class _Reading:
         found = dict(part["properties"]) if isinstance(part.get("properties"), dict) else {}
         for each in _alternatives(part):
             for name, inner in self.properties(each, (*within, id(part))).items():
+                found.setdefault(name, inner)
+        for each in _subtypes(part):
+            try:
+                own = self.properties(each, (*within, id(part)))
+            except UnusablePart:  # rows of the other kinds can still be told
+                continue
+            for name, inner in own.items():
                 found.setdefault(name, inner)
         return found
 
@@ -125,6 +132,16 @@ def _column(path: tuple[str, ...], kind: str, schema: JsonObject) -> ShapeColumn
 
 def _alternatives(part: JsonObject) -> list[Any]:
     return [each for word in ("allOf", "oneOf", "anyOf") for each in part.get(word) or () if isinstance(each, dict)]
+
+
+def _subtypes(part: JsonObject) -> list[JsonObject]:
+    """References to the schemas that the discriminator of a schema names, each once."""
+    discriminator = part.get("discriminator")
+    mapping = discriminator.get("mapping") if isinstance(discriminator, dict) else None
+    named = (
+        dict.fromkeys(each for each in mapping.values() if isinstance(each, str)) if isinstance(mapping, dict) else {}
+    )
+    return [{"$ref": each if "/" in each else f"#/components/schemas/{each}"} for each in named]
 
 
 def response_shape(document: OpenApiDocument, operation: JsonObject, *, of_one: bool) -> ResponseShape | None:

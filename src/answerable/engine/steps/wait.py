@@ -1,7 +1,8 @@
 """Kind `wait`: lets time pass, or waits for a named event.
 
 The moment at which a time ends is recorded first, so a continued run waits for the rest. A run that waits for an event
-holds no process: the event is a decision that a program makes.
+holds no process: the event is a decision that a program makes. Nor does one that waits for a long time, where processes
+stay that take it up again.
 """
 
 import asyncio
@@ -20,6 +21,8 @@ CHANNEL = "wait_until"
 EVENT = "event"
 """The field that names the event in the question of a step that waits for one."""
 LONGEST = 366 * 86_400.0
+HELD = 300.0
+"""Seconds. A run that waits for longer leaves its process."""
 
 
 class WaitConfig(Frozen):
@@ -41,8 +44,11 @@ class WaitConfig(Frozen):
 class WaitStep:
     descriptor = StepDescriptor(name="wait", config=WaitConfig, produces="value", label="wait")
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, leaves: bool = False) -> None:
+        """`leaves`: whether a run leaves its process for a long wait, because others look for runs whose time has come:
+        servers and workers do."""
         self._clock = clock
+        self._leaves = leaves
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(WaitConfig)
@@ -50,6 +56,9 @@ class WaitStep:
             return self._event(step, config, config.event)
         until = self._recorded(step) or self._first(step)
         left = until - self._clock.now().timestamp()
+        if left > HELD and self._leaves:
+            step.journal.wakes[step.id] = until
+            raise Suspended
         if left > 0:
             await self._sleep(step, left)
         return {"until": datetime.fromtimestamp(until, self._clock.now().tzinfo).isoformat()}

@@ -86,11 +86,10 @@ class UserList(Wire):
 
 @router.get("/identity", responses=documented(503))
 async def state(request: Request, service: ServiceOf, tenant: TenantOf) -> IdentityState:
-    """Show whether people sign in here, and who is signed in."""
+    """Show whether people sign in here, and who asks."""
     if not service.access.is_on_for(tenant):
         return IdentityState(enabled=False, profile=None)
-    token = session_token(request)
-    person = await service.identity.person_with(token, tenant) if token else None
+    person = request.scope.get("principal")
     return IdentityState(
         enabled=True,
         profile=await service.identity.profile(person) if person else None,
@@ -252,7 +251,7 @@ async def _welcomed(
         signed_in.token,
         httponly=True,
         samesite="strict",
-        secure=not _is_loopback(request) or _origin(request).startswith("https:"),
+        secure=not _is_loopback(request) or "https" in (request.url.scheme, _origin(request).partition(":")[0]),
         path="/",
     )
     person = await service.identity.person_with(signed_in.token, tenant)

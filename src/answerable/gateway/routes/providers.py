@@ -71,8 +71,8 @@ def _callback(request: Request, provider: str) -> str:
 
 
 def _secure(request: Request) -> bool:
-    """Other machines reach the page by https only, through a proxy that has the certificate."""
-    return urlsplit(f"//{request.headers.get('host', '')}").hostname not in LOOPBACK
+    """Other machines reach the page by https only: the server, or a proxy before it, has the certificate."""
+    return request.url.scheme == "https" or urlsplit(f"//{request.headers.get('host', '')}").hostname not in LOOPBACK
 
 
 def _problem_redirect(error: AnswerableError) -> RedirectResponse:

@@ -12,6 +12,7 @@ from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.templates import Reference, references
 from answerable.graphs import types
 from answerable.graphs.definition import Body
+from answerable.graphs.named_agents import NamedAgents
 from answerable.graphs.stored import StoredGraph, StoredGraphs
 from answerable.graphs.types import Schema
 
@@ -45,6 +46,8 @@ class World:
     default_source: str
     apis: Mapping[str, Mapping[str, Json]]
     stored: StoredGraphs
+    agents: NamedAgents = field(default_factory=dict)
+    """Those that nodes name. One that is not among them is looked up when its node runs."""
     sources: list[str] = field(default_factory=list)
     """Every source that a node asks."""
 

@@ -75,15 +75,34 @@ def _settings(name: str, around: Around) -> Mapping[str, Json]:
 
 def agent(node: AgentNode, around: Around) -> Form:
     source = around.source(node.source) if node.source is not None else None
-    if node.prompt is None:
-        config = {"agent": node.agent, "inputs": dict(node.inputs), "source": source}
-        return Form(AGENT, config, values_in(inputs=node.inputs), types.object_of(reply=types.ANYTHING))
+    if node.agent is not None:
+        return _named_agent(node.agent, node, source, around)
+    if node.tools and source is None:
+        raise around.error(("tools",), "its tools read a source", "Name it: `source`.")
     if node.output is not None:
         check_written(node.output, (*around.place, "output"), around.compiling.marks)
     written, inputs = _written_agent(around.place[-1], node)
     config = {"agent": written["name"], "written": written, "inputs": inputs, "source": source}
     gives = types.object_of(reply=node.output or types.TEXT)
     return Form(AGENT, config, values_in(inputs=inputs), gives)
+
+
+def _named_agent(name: str, node: AgentNode, source: str | None, around: Around) -> Form:
+    named, gives = around.world.agents.get(name), types.ANYTHING
+    config: dict[str, Json] = {"agent": name, "inputs": dict(node.inputs), "source": source}
+    if named is not None:
+        config |= named.config
+        gives = dict(named.folder.output) if named.folder.output is not None else types.TEXT
+        if wrong := sorted(set(node.inputs) ^ set(named.folder.variables)):
+            known = ", ".join(named.folder.variables) or "none"
+            raise around.error(
+                ("inputs",),
+                f"the agent `{name}` and this node disagree about: {', '.join(wrong)}",
+                f"Its inputs are: {known}.",
+            )
+        if named.folder.tools and source is None:
+            raise around.error(("agent",), f"the tools of `{name}` read a source", "Name it: `source`.")
+    return Form(AGENT, config, values_in(inputs=node.inputs), types.object_of(reply=gives))
 
 
 def _written_agent(id: str | int, node: AgentNode) -> tuple[dict[str, Json], dict[str, str]]:

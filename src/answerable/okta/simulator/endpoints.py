@@ -1,13 +1,14 @@
 """The endpoints: their paths, the scope that each needs, its limit in requests a minute, and what it answers."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
-from itertools import islice
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
+import orjson
+
 from answerable.okta.simulator import problems, rendering
-from answerable.okta.simulator.filters import Matches
 from answerable.okta.simulator.listings import Page, PagedList, address, expression, limit_of, page
 from answerable.okta.simulator.people import POLICY_TYPES, ROLES
 from answerable.okta.simulator.tenant import Item, Items, Tenant, stamp
@@ -32,6 +33,13 @@ class Asked:
         found = items.get(self.ids["id"])
         if found is None:
             raise problems.not_found(self.ids["id"], kind)
+        return found
+
+    def part(self, items: Sequence[Item], kind: str) -> Item:
+        """The one of the things of another thing that the end of the path names."""
+        found = next((item for item in items if item["id"] == self.ids["part"]), None)
+        if found is None:
+            raise problems.not_found(self.ids["part"], kind)
         return found
 
     @property
@@ -87,6 +95,11 @@ def _user_roles(asked: Asked) -> Page:
 def _user_factors(asked: Asked) -> Page:
     user = asked.user["id"]
     return asked.whole(asked.tenant.factors.get(user, []), rendering.factor(user))
+
+
+def _user_factor(asked: Asked) -> Item:
+    user = asked.user["id"]
+    return rendering.factor(user)(asked.host, asked.part(asked.tenant.factors.get(user, []), "UserFactor"))
 
 
 def _app_links(asked: Asked) -> Page:
@@ -149,12 +162,23 @@ def _group_roles(asked: Asked) -> Page:
 
 
 def _rules(asked: Asked) -> Page:
-    return asked.page(PagedList(asked.tenant.rules, rendering.plain, "GroupRule", 50, 200))
+    # `search` of rules is a word of their names, not an expression
+    word = asked.params.get("search", "").casefold()
+    found = [rule for rule in asked.tenant.rules if word in rule["name"].casefold()]
+    asked = replace(asked, params={name: value for name, value in asked.params.items() if name != "search"})
+    return asked.page(PagedList(found, rendering.plain, "GroupRule", 50, 200))
 
 
 def _apps(asked: Asked) -> Page:
-    searched = ("label", "name")
-    return asked.page(PagedList(asked.tenant.apps, rendering.app, "AppInstance", 20, 200, searched))
+    tenant = asked.tenant
+    owner = re.fullmatch(r'\s*(user|group)\.id eq "([^"]*)"\s*', asked.params.get("filter", ""))
+    apps: Items | Sequence[Item] = tenant.apps
+    if owner is not None:  # the applications of somebody, or of a group
+        kind, key = owner.groups()
+        given = tenant.has_app if kind == "user" else tenant.gives_app
+        apps = [app for app in tenant.apps if given(key, app["id"])]
+        asked = replace(asked, params={name: value for name, value in asked.params.items() if name != "filter"})
+    return asked.page(PagedList(apps, rendering.app, "AppInstance", 20, 200, ("label", "name")))
 
 
 def _app_users(asked: Asked) -> Page:
@@ -164,17 +188,20 @@ def _app_users(asked: Asked) -> Page:
 
 
 def _app_user(asked: Asked) -> Item:
-    app, user = asked.app["id"], asked.ids["user"]
-    found = next((item for item in asked.tenant.assigned(app) if item["id"] == user), None)
-    if found is None:
-        raise problems.not_found(user, "AppUser")
-    return rendering.app_user(app)(asked.host, found)
+    app = asked.app["id"]
+    return rendering.app_user(app)(asked.host, asked.part(asked.tenant.assigned(app), "AppUser"))
 
 
 def _app_groups(asked: Asked) -> Page:
     app = asked.app["id"]
     given = asked.tenant.app_groups.get(app, {})
     return asked.page(PagedList([given[key] for key in sorted(given)], rendering.app_group(app), "AppGroup", 20, 200))
+
+
+def _app_group(asked: Asked) -> Item:
+    app = asked.app["id"]
+    given = list(asked.tenant.app_groups.get(app, {}).values())
+    return rendering.app_group(app)(asked.host, asked.part(given, "AppGroup"))
 
 
 def _devices(asked: Asked) -> Page:
@@ -192,7 +219,7 @@ def _with_users(tenant: Tenant) -> Callable[[str, Item], Item]:
 
 def _users_of_device(tenant: Tenant, host: str, device: str) -> list[Item]:
     links = [link for link in tenant.device_users.get(device, []) if tenant.users.get(link["user"]) is not None]
-    return [{**link, "user": rendering.user(host, tenant.users[link["user"]])} for link in links]
+    return [{**link, "user": rendering.whole_user(host, tenant.users[link["user"]])} for link in links]
 
 
 def _device_users(asked: Asked) -> Page:
@@ -223,7 +250,7 @@ def _policies(asked: Asked) -> Page:
     if wanted not in POLICY_TYPES:
         raise problems.invalid_parameter("type", "The policy type is missing or unknown.")
     found = [policy for policy in asked.tenant.policies if policy["type"] == wanted]
-    return asked.page(PagedList(found, rendering.hinted("policies"), "Policy", 20, 200))
+    return asked.page(PagedList(found, rendering.policy, "Policy", 20, 200, tells_limit=False))
 
 
 def _policy_rules(asked: Asked) -> Page:
@@ -231,46 +258,68 @@ def _policy_rules(asked: Asked) -> Page:
     return asked.whole(asked.tenant.policy_rules.get(policy, []), rendering.hinted(f"policies/{policy}/rules"))
 
 
+def _policy_rule(asked: Asked) -> Item:
+    policy = asked.one(asked.tenant.policies, "Policy")["id"]
+    rule = asked.part(asked.tenant.policy_rules.get(policy, []), "PolicyRule")
+    return rendering.hinted(f"policies/{policy}/rules")(asked.host, rule)
+
+
 def _zones(asked: Asked) -> Page:
     return asked.page(PagedList(asked.tenant.zones, rendering.hinted("zones"), "NetworkZone", 20, 200))
 
 
 def _servers(asked: Asked) -> Page:
-    render = rendering.hinted("authorizationServers")
-    return asked.page(PagedList(asked.tenant.authorization_servers, render, "AuthorizationServer", 200, 200, ("name",)))
+    render, servers = rendering.authorization_server, asked.tenant.authorization_servers
+    return asked.page(PagedList(servers, render, "AuthorizationServer", 200, 200, ("name",)))
+
+
+def _server(asked: Asked) -> Item:
+    servers = asked.tenant.authorization_servers
+    by_name = next((each for each in servers if each["name"] == asked.ids["id"]), None)
+    return rendering.authorization_server(asked.host, by_name or asked.one(servers, "AuthorizationServer"))
 
 
 def _log(asked: Asked) -> Page:
     """Entries from `since` to `until`. A request without `until` can be followed for ever: its last page names the
-    next one too, where later entries will be."""
+    next one too, where later entries will be. The newest first has an end."""
     params, log = asked.params, asked.tenant.log
-    until = params.get("until", "9999")
-    since = params.get("since") or stamp(asked.tenant.now - timedelta(days=7))
+    until = _moment(params, "until") or "9999"
+    since = _moment(params, "since") or stamp(asked.tenant.now - timedelta(days=7))
     limit = limit_of(params, 100, 1000)
-    start = int(params["after"]) if params.get("after", "").isdecimal() else 0
     if "after" in params and not params["after"].isdecimal():
         raise problems.invalid_cursor("LogEvent")
+    newest_first = params.get("sortOrder") == "DESCENDING"
+    position = int(params.get("after", len(log) - 1 if newest_first else 0))
+    step = -1 if newest_first else 1
+    words = params.get("q", "").casefold().split()
     wanted = expression(params) or (lambda _entry: True)
     found: list[Item] = []
-    position = start
-    while position < len(log) and len(found) < limit:
+    while 0 <= position < len(log) and len(found) < limit:
         entry = log[position]
-        if since <= entry["published"] < until and wanted(entry):
+        if since <= entry["published"] < until and wanted(entry) and _has_words(entry, words):
             found.append(entry)
-        position += 1
+        position += step
     repeated = {name: value for name, value in params.items() if name != "after"} | {"limit": str(limit)}
     links = [("self", address(asked.host, asked.path, params))]
-    if params.get("sortOrder") == "DESCENDING":
-        return Page(_newest(log, since, until, wanted, limit), links)
-    if "until" not in params or (found and position < len(log)):
+    is_endless = "until" not in params and not newest_first
+    if is_endless or (found and 0 <= position < len(log)):
         links.append(("next", address(asked.host, asked.path, {"after": str(position), **repeated})))
     return Page(found, links)
 
 
-def _newest(log: Sequence[Item], since: str, until: str, wanted: Matches, limit: int) -> list[Item]:
-    """The newest entries, the newest first. Older ones are not on further pages here, unlike at Okta."""
-    fitting = (entry for entry in reversed(log) if since <= entry["published"] < until and wanted(entry))
-    return list(islice(fitting, limit))
+def _has_words(entry: Item, words: Sequence[str]) -> bool:
+    text = orjson.dumps(entry).decode().casefold() if words else ""
+    return all(word in text for word in words)
+
+
+def _moment(params: Mapping[str, str], name: str) -> str | None:
+    """A time of a request as the log writes it. Raises `OktaProblem` if it is none; a part of one will do."""
+    text = params.get(name)
+    if text and not re.fullmatch(r"\d{4}(-\d\d(-\d\d(T[\d:.]+(Z|[+-]\d\d:?\d\d)?)?)?)?", text):
+        raise problems.invalid_parameter(name, f"{name}: The field must be a date and time as ISO 8601 writes it.")
+    if text and re.search(r"T.*([+-]\d\d:?\d\d)$", text):
+        return stamp(datetime.fromisoformat(text).astimezone(UTC))
+    return text
 
 
 def _org(asked: Asked) -> Item:
@@ -286,7 +335,22 @@ def _org(asked: Asked) -> Item:
 
 
 def _roles(asked: Asked) -> Item:
-    roles = [{"id": kind, "label": label, "description": label} for kind, label in ROLES.items()]
+    since = asked.tenant.at(days=2200)
+    here = f"{asked.host}/api/v1/iam/roles"
+    roles = [
+        {
+            "id": kind,
+            "label": label,
+            "description": label,
+            "created": since,
+            "lastUpdated": since,
+            "_links": {
+                "permissions": {"href": f"{here}/{kind}/permissions"},
+                "self": {"href": f"{here}/{kind}"},
+            },
+        }
+        for kind, label in ROLES.items()
+    ]
     return {"roles": roles, "_links": {"self": {"href": f"{asked.host}/api/v1/iam/roles"}}}
 
 
@@ -297,9 +361,13 @@ ENDPOINTS = (
     SimulatedEndpoint("/api/v1/users/{id}/groups", "okta.users.read", 1000, _user_groups),
     SimulatedEndpoint("/api/v1/users/{id}/roles", "okta.roles.read", 1000, _user_roles),
     SimulatedEndpoint("/api/v1/users/{id}/factors", "okta.users.read", 1000, _user_factors),
+    SimulatedEndpoint("/api/v1/users/{id}/factors/{part}", "okta.users.read", 1000, _user_factor),
     SimulatedEndpoint("/api/v1/users/{id}/appLinks", "okta.users.read", 1000, _app_links),
     SimulatedEndpoint("/api/v1/groups", "okta.groups.read", 500, _groups),
     SimulatedEndpoint("/api/v1/groups/rules", "okta.groups.read", 500, _rules),
+    SimulatedEndpoint(
+        "/api/v1/groups/rules/{id}", "okta.groups.read", 500, lambda a: a.one(a.tenant.rules, "GroupRule")
+    ),
     SimulatedEndpoint("/api/v1/groups/{id}", "okta.groups.read", 1000, lambda a: rendering.group(a.host, a.group)),
     SimulatedEndpoint("/api/v1/groups/{id}/users", "okta.groups.read", 500, _group_users),
     SimulatedEndpoint("/api/v1/groups/{id}/apps", "okta.groups.read", 500, _group_apps),
@@ -307,14 +375,15 @@ ENDPOINTS = (
     SimulatedEndpoint("/api/v1/apps", "okta.apps.read", 100, _apps),
     SimulatedEndpoint("/api/v1/apps/{id}", "okta.apps.read", 500, lambda a: rendering.app(a.host, a.app)),
     SimulatedEndpoint("/api/v1/apps/{id}/users", "okta.apps.read", 500, _app_users),
-    SimulatedEndpoint("/api/v1/apps/{id}/users/{user}", "okta.apps.read", 500, _app_user),
+    SimulatedEndpoint("/api/v1/apps/{id}/users/{part}", "okta.apps.read", 500, _app_user),
     SimulatedEndpoint("/api/v1/apps/{id}/groups", "okta.apps.read", 500, _app_groups),
+    SimulatedEndpoint("/api/v1/apps/{id}/groups/{part}", "okta.apps.read", 500, _app_group),
     SimulatedEndpoint("/api/v1/devices", "okta.devices.read", 300, _devices),
     SimulatedEndpoint(
         "/api/v1/devices/{id}",
         "okta.devices.read",
         300,
-        lambda a: _with_users(a.tenant)(a.host, a.one(a.tenant.devices, "Device")),
+        lambda a: rendering.whole_device(a.host, a.one(a.tenant.devices, "Device")),
     ),
     SimulatedEndpoint("/api/v1/devices/{id}/users", "okta.devices.read", 300, _device_users),
     SimulatedEndpoint("/api/v1/iam/roles", "okta.roles.read", 100, _roles),
@@ -324,10 +393,18 @@ ENDPOINTS = (
         "/api/v1/policies/{id}",
         "okta.policies.read",
         500,
-        lambda a: rendering.hinted("policies")(a.host, a.one(a.tenant.policies, "Policy")),
+        lambda a: rendering.policy(a.host, a.one(a.tenant.policies, "Policy")),
     ),
     SimulatedEndpoint("/api/v1/policies/{id}/rules", "okta.policies.read", 500, _policy_rules),
+    SimulatedEndpoint("/api/v1/policies/{id}/rules/{part}", "okta.policies.read", 500, _policy_rule),
     SimulatedEndpoint("/api/v1/zones", "okta.networkZones.read", 100, _zones),
+    SimulatedEndpoint(
+        "/api/v1/zones/{id}",
+        "okta.networkZones.read",
+        100,
+        lambda a: rendering.hinted("zones")(a.host, a.one(a.tenant.zones, "NetworkZone")),
+    ),
     SimulatedEndpoint("/api/v1/authorizationServers", "okta.authorizationServers.read", 500, _servers),
+    SimulatedEndpoint("/api/v1/authorizationServers/{id}", "okta.authorizationServers.read", 500, _server),
     SimulatedEndpoint("/api/v1/logs", "okta.logs.read", 120, _log),
 )

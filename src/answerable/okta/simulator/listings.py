@@ -11,6 +11,9 @@ from answerable.okta.simulator import problems
 from answerable.okta.simulator.filters import FilterError, Matches, parsed
 from answerable.okta.simulator.tenant import Item, Items
 
+_REPEATED = ("q", "search", "filter", "expand", "type", "sortBy", "sortOrder")
+"""Parameters that links repeat, in the order in which they do."""
+
 
 @dataclass(frozen=True, slots=True)
 class PagedList:
@@ -25,6 +28,8 @@ class PagedList:
     """Attributes whose beginning `q` looks for."""
     shown: Matches | None = None
     """What is listed if neither `filter` nor `search` says so; None for everything."""
+    tells_limit: bool = True
+    """Whether the link to the page itself says how many fit on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +47,17 @@ def page(listing: PagedList, host: str, path: str, params: Mapping[str, str]) ->
     matches = _matches(listing, params)
     found = list(islice((item for item in _after(listing.items, cursor) if matches(item)), limit + 1))
     shown = found[:limit]
-    repeated = {name: value for name, value in params.items() if name != "after"} | {"limit": str(limit)}
-    links = [("self", address(host, path, {**({"after": cursor} if cursor else {}), **repeated}))]
+    repeated = {"limit": str(limit), **{name: params[name] for name in _REPEATED if name in params}}
+    here = repeated if listing.tells_limit or "limit" in params else {**repeated, "limit": ""}
+    links = [("self", address(host, path, {"after": cursor, **here}))]
     if len(found) > limit:
         links.append(("next", address(host, path, {"after": shown[-1]["id"], **repeated})))
     return Page([listing.render(host, item) for item in shown], links)
 
 
 def address(host: str, path: str, params: Mapping[str, str]) -> str:
-    return f"{host}{path}?{urlencode(sorted(params.items()))}" if params else f"{host}{path}"
+    query = urlencode({name: value for name, value in params.items() if value})
+    return f"{host}{path}?{query}" if query else f"{host}{path}"
 
 
 def limit_of(params: Mapping[str, str], default: int, most: int) -> int:
@@ -73,11 +80,12 @@ def expression(params: Mapping[str, str]) -> Matches | None:
 
 
 def _matches(listing: PagedList, params: Mapping[str, str]) -> Matches:
-    wanted = expression(params)
-    start = params.get("q", "").casefold()
+    start = params.get("q", "").casefold() if listing.searched else ""
+    found = [wanted] if (wanted := expression(params)) else []
     if start:
-        return lambda item: any(_text(item, name).startswith(start) for name in listing.searched)
-    return wanted or listing.shown or (lambda _item: True)
+        found.append(lambda item: any(_text(item, name).startswith(start) for name in listing.searched))
+    found = found or ([listing.shown] if listing.shown else [])
+    return lambda item: all(matches(item) for matches in found)
 
 
 def _after(items: Items | Sequence[Item], cursor: str) -> Iterable[Item]:

@@ -1,10 +1,19 @@
 """Policies, network zones and authorization servers of a simulated tenant."""
 
 from answerable.okta.simulator.people import POLICY_TYPES
-from answerable.okta.simulator.tenant import Tenant
+from answerable.okta.simulator.tenant import Tenant, named
+
+_SIGN_ON = {
+    "access": "ALLOW",
+    "requireFactor": False,
+    "primaryFactor": "PASSWORD_IDP",
+    "rememberDeviceByDefault": False,
+    "session": {"usePersistentCookie": False, "maxSessionIdleMinutes": 720, "maxSessionLifetimeMinutes": 0},
+}
 
 
 def add_policies(tenant: Tenant) -> None:
+    everyone = named(tenant.groups, "Everyone")["id"]
     for kind, rule_kind in POLICY_TYPES.items():
         for number, name in enumerate(("Default Policy", f"{kind.replace('_', ' ').title()} for administrators")):
             created = tenant.at(days=tenant.random.randint(200, 900))
@@ -16,7 +25,7 @@ def add_policies(tenant: Tenant) -> None:
                     "description": f"{name} of type {kind}",
                     "priority": 2 - number,
                     "system": number == 0,
-                    "conditions": None,
+                    "conditions": {"people": {"groups": {"include": [everyone]}}},
                     "created": created,
                     "lastUpdated": created,
                     "type": kind,
@@ -32,8 +41,12 @@ def add_policies(tenant: Tenant) -> None:
                     "created": created,
                     "lastUpdated": created,
                     "system": number == 0,
-                    "conditions": {"people": {"users": {"exclude": []}}, "network": {"connection": "ANYWHERE"}},
-                    "actions": {},
+                    "conditions": {
+                        "people": {"users": {"exclude": []}},
+                        "network": {"connection": "ANYWHERE"},
+                        "authContext": {"authType": "ANY"},
+                    },
+                    "actions": {"signon": _SIGN_ON} if rule_kind == "SIGN_ON" else {},
                 }
             ]
 
@@ -73,6 +86,13 @@ def add_zones_and_servers(tenant: Tenant) -> None:
                 "status": "ACTIVE",
                 "created": created,
                 "lastUpdated": created,
-                "credentials": {"signing": {"rotationMode": "AUTO", "kid": "simulated"}},
+                "credentials": {
+                    "signing": {
+                        "rotationMode": "AUTO",
+                        "lastRotated": tenant.at(days=30),
+                        "nextRotation": tenant.at(days=-60),
+                        "kid": "simulated",
+                    }
+                },
             }
         )

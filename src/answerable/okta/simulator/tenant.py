@@ -126,6 +126,14 @@ class Tenant:
             self._assigned[app] = [found[key] for key in sorted(found)]
         return self._assigned[app]
 
+    def gives_app(self, group: str, app: str) -> bool:
+        return group in self.app_groups.get(app, {})
+
+    def has_app(self, user: str, app: str) -> bool:
+        assigned = self.assigned(app)
+        index = bisect_left(assigned, user, key=lambda item: item["id"])
+        return index < len(assigned) and bool(assigned[index]["id"] == user)
+
     def _users_through_groups(self, app: str) -> Iterator[str]:
         for group in self.app_groups.get(app, {}):
             yield from self.members.get(group, [])

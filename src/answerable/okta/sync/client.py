@@ -207,7 +207,10 @@ class OktaClient:
         )
 
     def _read(self, response: httpx.Response) -> OktaPage:
-        body = orjson.loads(response.content)
+        try:
+            body = orjson.loads(response.content)
+        except ValueError:
+            raise self._not_okta() from None
         following = response.links.get("next", {}).get("url") or _link_in(body)
         return OktaPage(body, self._same_tenant(following) if following else None)
 

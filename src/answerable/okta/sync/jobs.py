@@ -74,13 +74,13 @@ def _all(rows: Iterable[Iterable[Row]]) -> list[Row]:
     return [row for each in rows for row in each]
 
 
-def may_have_factors(status: str) -> bool:
+def may_have_factors(status: str | None) -> bool:
     return status not in _NO_FACTORS
 
 
 def _read_users(items: Sequence[Any], _key: str, since: Since) -> Content:
     new = (item for item in items if item["id"] not in since.known)
-    with_factors = [SyncJob("factors", item["id"]) for item in new if may_have_factors(item["status"])]
+    with_factors = [SyncJob("factors", item["id"]) for item in new if may_have_factors(item.get("status"))]
     return Content({tables.USERS: _all(map(tables.user_rows, items))}, with_factors)
 
 
@@ -100,7 +100,7 @@ def _read_apps(items: Sequence[Any], _key: str, since: Since) -> Content:
     changed = [
         item["id"]
         for item in items
-        if since.time is None or item["id"] not in since.known or item["lastUpdated"] > since.time
+        if since.time is None or item["id"] not in since.known or (item.get("lastUpdated") or "9999") > since.time
     ]
     jobs = [SyncJob(kind, app) for app in changed for kind in ("app_users", "app_groups")]
     return Content({tables.APPLICATIONS: [tables.application_row(item) for item in items]}, jobs)

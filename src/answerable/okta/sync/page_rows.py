@@ -23,6 +23,8 @@ class ListPage:
     next_path: str | None
     noticed: str
     """When it came, as Okta writes times."""
+    circular: bool = False
+    """Whether the next page that it names was read before: the list ends here, and what it lacks may exist."""
 
     def content(self, db: sqlite3.Connection, since: Since) -> Content:
         """Raises `SourceError` if an item lacks what every item of its kind has."""
@@ -31,14 +33,18 @@ class ListPage:
         try:
             return JOB_KINDS[self.job.kind].read(self.items, self.job.key, since)
         except (KeyError, TypeError, AttributeError, ValueError):
-            what = self.job.kind.replace("_", " ")
-            raise SourceError(f"Okta's list of {what} holds something unexpected.", code="okta_refused") from None
+            raise unexpected(self.job.kind) from None
 
     def _with_factors(self, db: sqlite3.Connection) -> frozenset[str]:
         """Users of the page whose factors were read before. The log tells if they change."""
         query = "SELECT status FROM users WHERE id = ?"
         found = ((item["id"], db.execute(query, [item["id"]]).fetchone()) for item in self.items)
         return frozenset(user for user, row in found if row is not None and may_have_factors(row[0]))
+
+
+def unexpected(kind: str) -> SourceError:
+    what = kind.replace("_", " ")
+    return SourceError(f"Okta's list of {what} holds something unexpected.", code="okta_refused")
 
 
 class PageRows:
@@ -60,19 +66,22 @@ class PageRows:
         new = self._write(page.job, content, page.noticed)
         new += self._apply(events, page.noticed)
         self._advance(page.job, page.next_path)
-        if page.next_path is None:
+        if page.circular:
+            self._add_note(f"The pages of {page.job.kind.replace('_', ' ')} go round in a circle.")
+        elif page.next_path is None:
             self._sweep(page.job, page.noticed)
         return new
 
     def end(self, job: SyncJob, noticed: str, *, gone: bool) -> None:
         self._advance(job, None)
         if not gone:
-            self._note_missing(job.kind.replace("_", " "))
-        elif job.key:
+            self._add_note(f"Not read, because the tenant lacks the feature: {job.kind.replace('_', ' ')}.")
+        elif job.key and job.kind != "log":
             self._sweep(job, noticed)
+        else:
+            self._add_note(f"Not read, because the tenant does not have it: {job.kind.replace('_', ' ')}.")
 
-    def _note_missing(self, what: str) -> None:
-        note = f"Not read, because the tenant lacks the feature: {what}."
+    def _add_note(self, note: str) -> None:
         last = "id = (SELECT max(id) FROM sync_history) AND instr(coalesce(error, ''), ?) = 0"
         update = f"UPDATE sync_history SET error = ltrim(coalesce(error, '') || ' ' || ?) WHERE {last}"  # noqa: S608
         self._db.execute(update, [note, note])

@@ -6,10 +6,11 @@ import os
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, OperatorError, UserError
@@ -18,13 +19,15 @@ from answerable.okta.sync.client import FeatureMissingError, GoneError, OktaClie
 from answerable.okta.sync.database import NEXT, PUBLISHED, Begun, OpenJob, SyncKind, WorkFile
 from answerable.okta.sync.graph import update_graph
 from answerable.okta.sync.jobs import JOB_KINDS, SyncJob
-from answerable.okta.sync.page_rows import ListPage
+from answerable.okta.sync.page_rows import ListPage, unexpected
 from answerable.okta.sync.page_writer import PageWriter
 
 LOG_DAYS = 30
 LOCK = "sync.lock"
 """Locked by the process that syncs."""
 _A_LOOK = 0.05
+_RESTARTS = 3
+"""How often one list is read from its beginning because the tenant forgot a cursor."""
 _AS_OF = "/api/v1/logs?limit=1&sortOrder=DESCENDING&since=1970-01-01T00:00:00.000Z"
 
 
@@ -80,12 +83,26 @@ async def sync(
 
 
 async def _begun(work: WorkFile, client: OktaClient, clock: Clock, kind: SyncKind | None, log_days: float) -> Begun:
-    newest = (await client.page(_AS_OF, JOB_KINDS["log"].scope)).items
     now = clock.now().strftime("%Y-%m-%dT%H:%M:%S.000Z")
     wanted = kind or ("incremental" if work.last_complete() else "full")
+    try:
+        newest = _items("log", (await client.page(_AS_OF, JOB_KINDS["log"].scope)).items)
+    except (GoneError, FeatureMissingError):
+        newest, wanted = [], "full"  # what changed is told by the log alone
     # the tenant's own time, because clocks differ
-    as_of = newest[0]["published"] if newest else now
+    as_of = str(newest[0].get("published") or now) if newest else now
     return work.begin(wanted, as_of, now, log_days)
+
+
+def _items(kind: str, body: Any) -> Sequence[Mapping[str, Any]]:
+    """What is on a page. Raises `SourceError` if it is no list of things."""
+    try:
+        items = JOB_KINDS[kind].items(body)
+    except (KeyError, TypeError):
+        raise unexpected(kind) from None
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise unexpected(kind)
+    return items
 
 
 class _Reading:
@@ -125,21 +142,27 @@ class _Reading:
         first = kind.first(job.key, self._work.since)
         path: str | None = open_job.path or first
         found: list[SyncJob] = []
+        read: set[str] = set()
+        restarts = 0
         while path is not None:
             try:
                 page = await self._client.page(path, kind.scope)
             except StaleCursorError:
-                if path == first:
+                if path == first or restarts == _RESTARTS:
                     raise UserError(f"Okta does not understand the request {path}.", code="okta_refused") from None
-                path = first
+                path, restarts = first, restarts + 1
+                read.clear()
                 continue
             except (GoneError, FeatureMissingError) as reason:
                 await asyncio.to_thread(self._work.end, job, self._now(), gone=isinstance(reason, GoneError))
                 return found
-            items = kind.items(page.items)
+            items = _items(job.kind, page.items)
+            read.add(path)
             # the log can be followed for ever: its end is a page without events
             path = None if job.kind == "log" and not items else page.next_path
-            found += await self._writer.write(ListPage(job, items, path, self._now()))
+            circular = path in read
+            path = None if circular else path
+            found += await self._writer.write(ListPage(job, items, path, self._now(), circular))
             self._rows += len(items)
             self._report(f"Reading {job.kind.replace('_', ' ')}, {self._rows:,} rows so far")
         return found if job.kind != "log" else []

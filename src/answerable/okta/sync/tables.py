@@ -1,5 +1,6 @@
 """The tables of a synced tenant, and how what Okta sends becomes their rows."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -188,25 +189,32 @@ STRONG_FACTORS = ("webauthn", "signed_nonce", "u2f", "token:hardware")
 
 
 def user_rows(item: Mapping[str, Any]) -> Iterator[Row]:
-    p = item["profile"]
-    name = p.get("displayName") or " ".join(filter(None, (p.get("firstName"), p.get("lastName"))))
+    # attributes of a profile are of any type: tenants define their own
+    p = {name: _text(value) for name, value in (item.get("profile") or {}).items()}
+    name = p.get("displayName") or " ".join(filter(None, (p.get("firstName"), p.get("lastName")))) or p.get("login")
     yield (
-        item["id"], p.get("login"), p.get("email"), p.get("firstName"), p.get("lastName"), name, item["status"],
+        item["id"], p.get("login"), p.get("email"), p.get("firstName"), p.get("lastName"), name, item.get("status"),
         p.get("department"), p.get("title"), p.get("city"), p.get("countryCode"), p.get("userType"),
-        p.get("employeeNumber"), moment(item["created"]), moment(item.get("activated")), moment(item.get("lastLogin")),
-        moment(item.get("lastUpdated")), moment(item.get("passwordChanged")),
+        p.get("employeeNumber"), moment(item.get("created")), moment(item.get("activated")),
+        moment(item.get("lastLogin")), moment(item.get("lastUpdated")), moment(item.get("passwordChanged")),
     )  # fmt: skip
 
 
+def _text(value: Any) -> str | None:
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_text, value)))
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def group_row(item: Mapping[str, Any]) -> Row:
-    p = item["profile"]
-    times = (item["created"], item["lastUpdated"], item.get("lastMembershipUpdated"))
-    return (item["id"], p["name"], p.get("description"), item["type"], *map(moment, times))
+    p = {name: _text(value) for name, value in (item.get("profile") or {}).items()}
+    times = (item.get("created"), item.get("lastUpdated"), item.get("lastMembershipUpdated"))
+    return (item["id"], p.get("name"), p.get("description"), item.get("type"), *map(moment, times))
 
 
 def rule_row(item: Mapping[str, Any]) -> Row:
     expression = ((item.get("conditions") or {}).get("expression") or {}).get("value")
-    return (item["id"], item["name"], item["status"], expression, *_times(item))
+    return (item["id"], item.get("name"), item.get("status"), expression, *_times(item))
 
 
 def rule_groups(item: Mapping[str, Any]) -> Iterator[Row]:
@@ -215,7 +223,8 @@ def rule_groups(item: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def application_row(item: Mapping[str, Any]) -> Row:
-    return (item["id"], item["label"], item["name"], item["status"], item.get("signOnMode"), *_times(item))
+    head = (item["id"], item.get("label"), item.get("name"), item.get("status"), item.get("signOnMode"))
+    return (*head, *_times(item))
 
 
 def app_user_rows(item: Mapping[str, Any], app: str) -> Iterator[Row]:
@@ -229,7 +238,7 @@ def app_group_row(item: Mapping[str, Any], app: str) -> Row:
 
 
 def factor_row(item: Mapping[str, Any], user: str) -> Row:
-    kind = item["factorType"]
+    kind = str(item.get("factorType") or "unknown")
     strength = "strong" if kind.startswith(STRONG_FACTORS) else "weak"
     return item["id"], user, kind, item.get("provider"), item.get("status"), strength, moment(item.get("created"))
 
@@ -239,7 +248,7 @@ def device_row(item: Mapping[str, Any]) -> Row:
     described = (
         p.get(name) for name in ("displayName", "platform", "manufacturer", "model", "osVersion", "serialNumber")
     )
-    return (item["id"], *described, item["status"], *_times(item))
+    return (item["id"], *described, item.get("status"), *_times(item))
 
 
 def device_users(item: Mapping[str, Any]) -> Iterator[Row]:
@@ -248,26 +257,26 @@ def device_users(item: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def role_row(item: Mapping[str, Any], assignee: str) -> Row:
-    return item["id"], assignee, item["label"], moment(item.get("created"))
+    return item["id"], assignee, item.get("label") or item.get("type"), moment(item.get("created"))
 
 
 def policy_row(item: Mapping[str, Any]) -> Row:
-    head = (item["id"], item["name"], item["type"], item["status"], item.get("priority"), item.get("system"))
+    head = (item["id"], *map(item.get, ("name", "type", "status", "priority", "system")))
     return (*head, *_times(item))
 
 
 def policy_rule_row(item: Mapping[str, Any], policy: str) -> Row:
-    return (item["id"], policy, item["name"], item["status"], item.get("priority"), *_times(item))
+    return (item["id"], policy, *map(item.get, ("name", "status", "priority")), *_times(item))
 
 
 def zone_row(item: Mapping[str, Any]) -> Row:
     addresses = ", ".join(str(each.get("value")) for each in item.get("gateways") or ()) or None
-    return (item["id"], item["name"], item["type"], item.get("usage"), item["status"], addresses, *_times(item))
+    return (item["id"], *map(item.get, ("name", "type", "usage", "status")), addresses, *_times(item))
 
 
 def server_row(item: Mapping[str, Any]) -> Row:
     audiences = ", ".join(item.get("audiences") or ())
-    head = (item["id"], item["name"], item.get("description"), audiences, item.get("issuer"), item["status"])
+    head = (item["id"], item.get("name"), item.get("description"), audiences, item.get("issuer"), item.get("status"))
     return (*head, *_times(item))
 
 
@@ -291,7 +300,7 @@ def target_of(event: Mapping[str, Any], kind: str) -> str | None:
 
 def moment(text: str | None) -> str | None:
     """A time as SQLite compares it: `2026-11-16 12:00:00`."""
-    return None if text is None else text[:19].replace("T", " ")
+    return None if text is None else str(text)[:19].replace("T", " ")
 
 
 def _times(item: Mapping[str, Any]) -> Sequence[str | None]:

@@ -11,6 +11,7 @@ from answerable.core.values import Frozen
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 Place = Literal["questions", "replies"]
+ClassifiedPlace = Literal["questions", "replies", "data"]
 
 
 def _listed(value: object) -> object:
@@ -35,15 +36,27 @@ class AzureContentSafety(Frozen):
         return url.rstrip("/")
 
 
+class ClassifierRules(Frozen):
+    """The network that scores how much a text reads like an instruction to a model."""
+
+    above: float = Field(default=0.9, ge=0, le=1)
+    """A score above this counts: questions and replies are refused, data is marked."""
+    places: Annotated[tuple[ClassifiedPlace, ...], BeforeValidator(_listed)] = ("data",)
+
+
 class ContentRules(Frozen):
     words: Annotated[tuple[Text, ...], BeforeValidator(_listed)] = ()
     """Words and phrases that are refused, however they are written in upper and lower case, or with other spaces."""
     places: Annotated[tuple[Place, ...], BeforeValidator(_listed)] = ("questions", "replies")
     azure: AzureContentSafety | None = None
+    classifier: ClassifierRules | None = None
 
-    @property
-    def is_on(self) -> bool:
-        return bool(self.words or self.azure)
+    def looks_at(self, place: Place) -> bool:
+        listed = bool(self.words or self.azure) and place in self.places
+        return listed or self.classifies(place)
+
+    def classifies(self, place: ClassifiedPlace) -> bool:
+        return self.classifier is not None and place in self.classifier.places
 
 
 def parsed_rules(configured: Mapping[str, Any]) -> ContentRules:

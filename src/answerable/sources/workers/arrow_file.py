@@ -13,6 +13,7 @@ from typing import Any
 import nanoarrow
 from nanoarrow.ipc import StreamWriter
 
+from answerable.sources.workers import null_slots
 from answerable.sources.workers.arrow_footer import BEGINNING, block, ending
 from answerable.sources.workers.failures import Failure, too_many_bytes, too_many_rows
 
@@ -61,6 +62,7 @@ class ArrowFile:
         self.row_count += batch.length
         if self.row_count > self._max_rows:
             raise too_many_rows(self._max_rows)
+        null_slots.clear(batch)
         begin = self._sink.position
         self._sink.head = b""
         with self._sink.own_failures():

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, TypeVar
 
 import duckdb
@@ -10,6 +11,7 @@ import nanoarrow
 
 from answerable.sources.workers import failures
 from answerable.sources.workers.arrow_file import ArrowFile
+from answerable.sources.workers.batch_parts import parts
 from answerable.sources.workers.engine import Request, SqlEngine, quoted, unique_names
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
@@ -157,10 +159,11 @@ class DuckDbEngine(SqlEngine):
     def rows(self, request: Request) -> list[Any]:
         with self._running():
             relation = self._cursor.sql(self._only_select(request.sql))
+            names = unique_names(relation.columns)
             columns = list(map(probed_column, relation.types))
 
             def fetch(columns: list[ResultColumn]) -> list[Any]:
-                statement = _projected(request.sql, unique_names(relation.columns), columns)
+                statement = _projected(request.sql, names, columns)
                 return self._cursor.execute(statement).fetchmany(request.rows + 1)
 
             _columns, fetched = self._fitting(request.sql, columns, fetch)
@@ -172,11 +175,12 @@ class DuckDbEngine(SqlEngine):
         with self._running():
             relation = self._cursor.sql(self._only_select(request.sql))
             names = unique_names(relation.columns)
+            are_unique = names == relation.columns
             columns = list(map(result_column, relation.types))
 
             def write(columns: list[ResultColumn]) -> None:
                 # Planning is much of the time of a small query, so a result that is right as it is is not planned anew.
-                as_it_is = names == relation.columns and not any(each.cast or each.fits for each in columns)
+                as_it_is = are_unique and not any(each.cast or each.fits for each in columns)
                 _write(relation if as_it_is else self._cursor.sql(_projected(request.sql, names, columns)), out)
 
             columns, _ = self._fitting(request.sql, columns, write)
@@ -190,9 +194,9 @@ class DuckDbEngine(SqlEngine):
             return columns, do(columns)
         # Perhaps a value did not fit; `_unfit` finds out.
         except (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException, RuntimeError):
-            # The error may have ended the transaction.
-            self._cursor.execute("ROLLBACK")
-            self._cursor.execute(_BEGIN)
+            # The error may have ended the transaction, and may have left a result open that nobody will read.
+            self._cursor.close()
+            self._begin()
             unfit = self._unfit(sql, columns)
             if not unfit:
                 raise
@@ -232,18 +236,21 @@ class DuckDbEngine(SqlEngine):
     def _running(self) -> Iterator[None]:
         """A fresh cursor for each statement, as only one result can be open on each. Its transaction only reads: DuckDB
         takes a WITH that inserts, updates or deletes for a SELECT, and a database in memory could be written to."""
-        self._cursor = self._connection.cursor()
         try:
             with _translated(self._memory_mb):
-                self._cursor.execute(_BEGIN)
+                self._begin()
                 yield
         finally:
             self._cursor.close()
 
+    def _begin(self) -> None:
+        self._cursor = self._connection.cursor()
+        self._cursor.execute(_BEGIN)
+
 
 def _write(relation: Any, out: ArrowFile) -> None:
     stream = nanoarrow.c_array_stream(relation)
-    out.write_all(stream.get_schema(), stream)
+    out.write_all(stream.get_schema(), chain.from_iterable(map(parts, stream)))
 
 
 def _config(memory_mb: int, threads: int) -> dict[str, Any]:

@@ -6,12 +6,12 @@ if TYPE_CHECKING:
     from answerable.store.protocols.budgets import Budgets
     from answerable.store.protocols.edits import Edits
     from answerable.store.protocols.evals import Evals
-    from answerable.store.protocols.graphs import Graphs
     from answerable.store.protocols.identities import Identities
     from answerable.store.protocols.keys import IdempotencyKeys
     from answerable.store.protocols.rates import RateRequests
     from answerable.store.protocols.retention import Retention
     from answerable.store.protocols.schedules import Schedules
+    from answerable.store.protocols.versioned_texts import VersionedTexts
 
 
 class SeldomParts(Protocol):
@@ -27,7 +27,10 @@ class SeldomParts(Protocol):
     def evals(self) -> "Evals": ...
 
     @property
-    def graphs(self) -> "Graphs": ...
+    def graphs(self) -> "VersionedTexts": ...
+
+    @property
+    def agents(self) -> "VersionedTexts": ...
 
     @property
     def schedules(self) -> "Schedules": ...

@@ -1,4 +1,4 @@
-import { createStore } from "../shared/store";
+import { createStore } from "./store";
 
 export interface Command {
   id: string;

@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import { Bar } from "../ask/StepList";
+import { Bar } from "../run/StepList";
 import { bytes, plural } from "../shared/format";
 import { type State, StateIcon, toneOf } from "../shared/Status";
 import { useStore } from "../shared/store";

@@ -1,4 +1,4 @@
-"""Graphs that users drew, in every version."""
+"""Texts that people keep in versions: graphs that they drew, and agents that they wrote."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from answerable.core.context import Principal
 
 
 @dataclass(frozen=True, slots=True)
-class GraphRecord:
+class TextRecord:
     name: str
     owner: Principal
     """Who saved it first."""
@@ -21,7 +21,7 @@ class GraphRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphVersion:
+class TextVersion:
     name: str
     version: int
     principal: Principal
@@ -32,7 +32,7 @@ class GraphVersion:
     """As it was written, to the byte."""
 
 
-class Graphs(Protocol):
+class VersionedTexts(Protocol):
     """Versions are numbered from 1 without gaps and never change."""
 
     async def save(
@@ -44,22 +44,22 @@ class Graphs(Protocol):
         note: str,
         tags: Sequence[str] | None = None,
         expected: int | None = None,
-    ) -> GraphVersion:
+    ) -> TextVersion:
         """Adds a version. The text that counts already is not added again. `tags`: None leaves them. `expected`: the
-        version that the caller knows; if another one counts by now, nothing is stored (`graph_changed`)."""
+        version that the caller knows; if another one counts by now, nothing is stored."""
         ...
 
-    async def get(self, principal: Principal, name: str) -> GraphRecord: ...
+    async def get(self, principal: Principal, name: str) -> TextRecord: ...
 
-    async def list(self, principal: Principal, *, tag: str | None = None) -> Sequence[GraphRecord]:
-        """The stored graphs, sorted by name."""
+    async def list(self, principal: Principal, *, tag: str | None = None) -> Sequence[TextRecord]:
+        """Sorted by name."""
         ...
 
-    async def version(self, principal: Principal, name: str, version: int | None = None) -> GraphVersion:
+    async def version(self, principal: Principal, name: str, version: int | None = None) -> TextVersion:
         """One version; None for the one that counts."""
         ...
 
-    async def versions(self, principal: Principal, name: str, *, limit: int = 100) -> Sequence[GraphVersion]:
+    async def versions(self, principal: Principal, name: str, *, limit: int = 100) -> Sequence[TextVersion]:
         """Newest first."""
         ...
 

@@ -1,4 +1,4 @@
-"""Drawn graphs and their versions, on every database."""
+"""Texts that people keep in versions, on every database: graphs, and agents beside them."""
 
 from typing import Any
 
@@ -62,3 +62,15 @@ async def test_graphs_of_another_tenant_do_not_exist(store: Store, people: Any) 
         with pytest.raises(NotFoundError):
             await attempt
     assert (await store.graphs.version(people.ada, "a")).text == "secret"
+
+
+async def test_a_graph_and_an_agent_of_one_name_are_two_things(store: Store, people: Any) -> None:
+    await store.graphs.save(people.ada, "a", "graph", note="")
+    await store.agents.save(people.ada, "a", "agent", note="", expected=0)
+    await store.agents.save(people.ada, "a", "agent 2", note="")
+    assert [(await each.version(people.ada, "a")).text for each in (store.graphs, store.agents)] == ["graph", "agent 2"]
+    await store.graphs.delete(people.ada, "a")
+    assert [each.version for each in await store.agents.versions(people.ada, "a")] == [2, 1]
+    with pytest.raises(UserError) as caught:
+        await store.agents.save(people.ada, "a", "late", note="", expected=1)
+    assert caught.value.stable_code == "agent_changed"

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import type { Problem } from "../api/client";
-import { type State, StateIcon, toneOf } from "../shared/Status";
-import { createStore, useStore } from "../shared/store";
+import { type State, StateIcon, toneOf } from "./Status";
+import { createStore, useStore } from "./store";
 
 interface Toast {
   id: number;

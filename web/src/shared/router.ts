@@ -1,7 +1,7 @@
-import { createStore, useStore } from "../shared/store";
+import { createStore, useStore } from "./store";
 
 export const VIEWS = ["ask", "sources", "graphs", "runs", "evals", "settings"] as const;
-export type View = (typeof VIEWS)[number] | "shared";
+export type View = (typeof VIEWS)[number] | "shared" | "nowhere";
 
 export interface Route {
   view: View;
@@ -10,9 +10,18 @@ export interface Route {
 }
 
 export function parseRoute(pathname: string): Route {
-  const [first = "ask", ...parts] = pathname.split("/").filter(Boolean).map(decodeURIComponent);
+  const [first = "ask", ...parts] = pathname.split("/").filter(Boolean).map(decoded);
   const known = ([...VIEWS, "shared"] as string[]).includes(first);
-  return known ? { view: first as View, parts } : { view: "ask", parts: [] };
+  return known ? { view: first as View, parts } : { view: "nowhere", parts: [] };
+}
+
+/** A part of an address as text; as it stands if the address was cut in the middle of a character. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 export function address(view: View, ...parts: string[]): string {

@@ -1,5 +1,5 @@
-import { remember } from "../shared/remembered";
-import { createStore } from "../shared/store";
+import { remember } from "./remembered";
+import { createStore } from "./store";
 
 /** The number of theme changes. Charts, which are drawn with computed colours, redraw when it changes. */
 export const themeChanges = createStore(0);

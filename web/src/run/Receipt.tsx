@@ -1,8 +1,8 @@
 import type { Answer } from "../api/types";
-import { verdicts } from "../result/verdicts";
 import { age, clock, duration, money, shortId } from "../shared/format";
 import { type State, Status } from "../shared/Status";
 import { useStore } from "../shared/store";
+import { verdicts } from "./verdicts";
 
 /** The line below all rows of an answer: replay verdict, age of the data, cost, duration, run. */
 export function Receipt({ answer, ms }: { answer: Answer; ms: number | null }) {

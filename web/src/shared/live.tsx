@@ -1,4 +1,4 @@
-import { createStore, useStore } from "../shared/store";
+import { createStore, useStore } from "./store";
 
 const said = createStore("");
 

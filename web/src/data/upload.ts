@@ -1,11 +1,11 @@
 import { api, Problem, query } from "../api/client";
 import { sendFile } from "../api/sendFile";
 import type { SourceList, SourceSummary, UploadedFile } from "../api/types";
-import { address, navigate } from "../app/router";
-import { toast } from "../app/toasts";
 import { refresh } from "../shared/fetched";
 import { plural } from "../shared/format";
+import { address, navigate } from "../shared/router";
 import { createStore } from "../shared/store";
+import { toast } from "../shared/toasts";
 import { grouped, refusal } from "./uploadPlan";
 
 export interface Upload {

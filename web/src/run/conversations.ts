@@ -2,12 +2,11 @@ import { api, Problem, path } from "../api/client";
 import type { RunEvent } from "../api/events";
 import { reach } from "../api/reach";
 import { begin, follow, type RunListener } from "../api/stream";
-import type { MessageList, MessageView, ThreadSummary } from "../api/types";
-import { say } from "../app/live";
-import { toast } from "../app/toasts";
-import type { PlanChange } from "../plan/Options";
+import type { MessageList, MessageView, PlanChange, ThreadSummary } from "../api/types";
 import { refresh } from "../shared/fetched";
+import { say } from "../shared/live";
 import { createStore } from "../shared/store";
+import { toast } from "../shared/toasts";
 import { fold, isOver, NEW_RUN, type RunView, recalled, reconnected, shownSteps } from "./run";
 import { stepKinds } from "./stepKinds";
 

@@ -1,6 +1,6 @@
 import { api, path } from "../api/client";
 import type { Replay } from "../api/types";
-import { say } from "../app/live";
+import { say } from "../shared/live";
 import { createStore } from "../shared/store";
 
 export interface Verdict {
