@@ -160,7 +160,13 @@ def test_a_weak_relationship_is_not_stated_as_a_fact(origin: Any, confidence: fl
 class Airports:
     """Finds what a whole phrase is called, in any case."""
 
-    HELD: ClassVar = {"day": ("dest", "DAY"), "usa": ("country", "usa"), "numbers": ("dest", "Numbers")}
+    HELD: ClassVar = {
+        "day": ("dest", "DAY"),
+        "usa": ("country", "usa"),
+        "numbers": ("dest", "Numbers"),
+        "fit": ("dest", "FIT"),
+    }
+    HELD |= {"ten": ("dest", "Ten"), "united": ("dest", "United Air Hub")}
 
     def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> Sequence[ValueHit]:
         column, value = self.HELD.get(phrase.lower(), ("", ""))
@@ -192,11 +198,18 @@ def flights() -> Reader:
         ("flights to DAY", ('"flights"."dest" = "DAY"',)),
         ("flights in the usa", ()),  # all of them are
         ("the number of flights", ()),
+        ("Fit a line through the flights", ()),
+        ("the ten best flights", ()),
+        ("flights to United", ('"flights"."dest" = "United Air Hub"',)),  # a word of a value
         ("flights from JFK", ('"flights"."origin", "hubs"."code" = "JFK"',)),
     ],
 )
 def test_values_are_claimed_where_a_value_may_be_meant(flights: Reader, question: str, values: tuple[str, ...]) -> None:
     assert schema_links(flights, question).values == values
+
+
+def test_a_word_of_a_value_is_not_said_to_match_nothing(flights: Reader) -> None:
+    assert schema_links(flights, "R squared of flights by United to Zanzibar").unknown == ("Zanzibar",)
 
 
 def test_a_month_is_not_said_to_match_nothing(flights: Reader) -> None:

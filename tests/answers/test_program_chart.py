@@ -17,6 +17,8 @@ CHART: dict[str, Any] = {
     },
 }
 
+ODD: tuple[Any, ...] = ({}, [[]], [{}], 1)
+
 
 def test_fields_are_renamed_and_rows_come_along() -> None:
     rows, chart = chart_from(CHART)
@@ -44,6 +46,31 @@ def test_fields_are_renamed_and_rows_come_along() -> None:
     ],
 )
 def test_what_could_run_load_or_link_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(UserError) as caught:
+        chart_from({**CHART, **change})
+    assert caught.value.stable_code == "chart_refused"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mark": {"type": ["bar"]}},
+        {"mark": {"type": {}}},
+        {"mark": None},
+        *({"encoding": {"x": {"field": "region", word: odd}}} for word in ("type", "sort") for odd in ODD),
+        *({"encoding": {"x": {word: odd}}} for word in ("field", "bin", "timeUnit") for odd in ODD),
+        {"encoding": {"x": {"field": "region", "title": "x" * 1_000_000}}},
+        {"encoding": {"x": {"field": "region", "sort": ["x"] * 100_000}}},
+        {"encoding": {"tooltip": [{"field": "region"}] * 100_000}},
+        {"encoding": []},
+        {"layer": [{"mark": "bar"}] * 100_000},
+        {"layer": {"mark": "bar"}},
+        {"width": 1e12},
+        {"height": -1},
+    ],
+)
+def test_what_is_odd_or_endless_is_refused(change: dict[str, Any]) -> None:
+    """Not a defect of ours, and nothing that a browser would have to draw."""
     with pytest.raises(UserError) as caught:
         chart_from({**CHART, **change})
     assert caught.value.stable_code == "chart_refused"

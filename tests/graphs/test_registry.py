@@ -88,3 +88,15 @@ def test_the_command_line_stores_shows_and_runs_graphs(answerable: Any, tmp_path
     assert (shown["runs"][0]["status"], shown["figures"]["a"]["runs"]) == ("done", 1)
     assert answerable("graph", "delete", "daily", "--json").json == {"deleted": "daily"}
     assert answerable("graph", "run", "daily", "--json").json["error"]["code"] == "graph_not_found"
+
+
+def test_what_is_exported_is_what_was_saved_to_the_byte(answerable: Any, tmp_path: Path) -> None:
+    text = "\ufeff# ä comment\r\nname: exact\r\nnodes:   # in an order of its own\r\n"
+    text += "  z: {value: '1',  kind: transform}\r\n"
+    text += '  a:\t{kind: transform, template: "{{ z }}"}   \n\n\n'
+    (tmp_path / "exact.graph.yaml").write_bytes(text.encode())
+    assert answerable("graph", "save", "exact.graph.yaml").out.strip() == "exact: version 1"
+    answerable("graph", "export", "exact", "-o", "again.graph.yaml")
+    assert (tmp_path / "again.graph.yaml").read_bytes() == text.encode()
+    assert answerable("graph", "save", "again.graph.yaml").out.strip() == "exact: version 1"
+    assert answerable("graph", "run", "exact").out.strip() == "1"

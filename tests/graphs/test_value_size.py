@@ -6,7 +6,7 @@ import pytest
 
 from answerable.core.errors import LimitError
 from answerable.engine import journal
-from answerable.engine.value_size import DEEPEST, LARGEST, LARGEST_FILLED, check_size
+from answerable.engine.value_size import DEEPEST, LARGEST_FILLED, check_filled
 
 TEXT = "x" * 400_000
 TIMES = LARGEST_FILLED // len(TEXT) + 1
@@ -32,22 +32,22 @@ def _nested(levels: int) -> Any:
     [
         _shared(12),
         [{"a": _shared(9)}],
-        "x" * (LARGEST + 1),
+        "x" * (LARGEST_FILLED + 1),
         ["x" * 1_000_000] * 40,
         {"x" * 1_000_000 + str(number): None for number in range(40)},
-        [[]] * (LARGEST // 32 + 1),
+        [[]] * (LARGEST_FILLED // 32 + 1),
         _nested(DEEPEST + 1),
     ],
     ids=["lists", "rows", "text", "texts", "keys", "empty", "deep"],
 )
 def test_a_value_that_is_too_large_is_refused_before_it_is_written(value: Any) -> None:
     with pytest.raises(LimitError):
-        check_size(value, "The value")
+        check_filled(value)
 
 
 @pytest.mark.parametrize("value", [None, 1, "x" * 1_000_000, _shared(5), _nested(DEEPEST - 1), {"a": [1, {"b": ()}]}])
 def test_others_pass(value: Any) -> None:
-    check_size(value, "The value")
+    check_filled(value)
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,27 @@ from answerable.settings import Settings, load_settings
 DATA = Path(__file__).parents[3] / "shared" / "data" / "waf"
 BROWSER = {"host": "localhost", "user-agent": "Mozilla/5.0", "accept": "*/*"}
 ATTACKS = {
-    "sql": ["1' OR '1'='1", "1 UNION SELECT password FROM users", "1; DROP TABLE users", "1 AND sleep(5)"],
-    "script": ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "javascript:alert(1)", '"><svg/onload=x()'],
+    "sql": [
+        "1' OR '1'='1",
+        "1 UNION SELECT password FROM users",
+        "1; DROP TABLE users",
+        "1 AND sleep(5)",
+        "a' like 'a",
+        "truncate table x",
+    ],
+    "script": [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "javascript:alert(1)",
+        '"><svg/onload=x()',
+        "(![]+[])[+!+[]]",
+    ],
     "traversal": ["../../etc/passwd", "..%2f..%2fetc/passwd", "..\\..\\win.ini"],
-    "command": ["; cat /etc/passwd", "$(whoami)", "| sh", "`id`"],
+    "command": ["; cat /etc/passwd", "$(whoami)", "| sh", "`id`", "w'h'o'am'i", "i$@d", "<(id)", "a=id;$a"],
     "ssrf": ["http://169.254.169.254/latest", "file:///etc/hosts", "http://localhost:22/", "http://0x7f000001/"],
     "xml": ['<!DOCTYPE a [<!ENTITY b SYSTEM "file:///c">]>'],
     "template": ["{{7*7}}", "${7*7}", "#{7*7}", "<%= 7*7 %>"],
-    "code": ["${jndi:ldap://x/a}", "<?php system('id'); ?>"],
+    "code": ["${jndi:ldap://x/a}", "<?php system('id'); ?>", "\"system\"('id')", "<?exec('id')"],
     "lines": ["a\r\nSet-Cookie: b=c"],
 }
 HARMLESS = [
@@ -40,6 +53,13 @@ HARMLESS = [
     "Select a date from the list.",
     "https://www.example.com/a?b=c",
     "Ana O'Brien, ana@example.com",
+    "10 or 12",
+    "between 10 and 20",
+    "Order by phone",
+    "the system (main) works",
+    "I'd like that",
+    '<?xml version="1.0"?>',
+    "1 + 1 = 2",
 ]
 
 
@@ -137,7 +157,7 @@ def test_labelled_requests_are_recognised() -> None:
         assert blocked <= most_blocked
 
 
-FLOORS = (("crs", 0.94, 0.08), ("crs, kept aside", 0.60, 0.19), ("gotestwaf", 0.88, 0.0))
+FLOORS = (("crs", 0.94, 0.08), ("crs, kept aside", 0.70, 0.19), ("gotestwaf", 0.97, 0.0))
 
 
 def test_questions_of_people_are_no_attacks() -> None:

@@ -28,6 +28,8 @@ LIBRARY = [
     (("name of the oldest member", "and the youngest"), [("Emil Sand",)]),
     (("name of the oldest member", "the youngest instead"), [("Emil Sand",)]),
     (("average price of the books in Crime", "and the pages"), [(pytest.approx(300.33, abs=0.01),)]),
+    (("How many members live in Leeds?", "how many loans do they have"), [(9,)]),
+    (("How many members live in York?", "list them", "and their age"), [("Bram de Wit", 52), ("Emil Sand", 19)]),
     (("number of members per city", "only Leeds", "list them"), [("Ana Petrov",), ("Chidi Eze",), ("Fay Lin",)]),
 ]
 

@@ -29,6 +29,10 @@ BCRYPT = "$2b$12$EixZaYVK1fsbw1ZfbX3OXePaWxn96p36WQoeG6Lruj3vjPGga31lW"
         ("setting", ("ghp_16C7e42F292c6912E7710c838347Ae178B4a",)),
         ("note", ("AKIAIOSFODNN7EXAMPLE",)),
         ("session", ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dBjftJeZ4CVP",)),
+        ("Kennwort", ()),
+        ("mot_de_passe", ()),
+        ("target", ("postgres://app:s3cr3t@db.example.com:5432/shop", "none")),
+        ("target", ("Server=db;User Id=sa;Password=x9!k;",)),
         ("ref", ("q8Zt3LmN0vXw7RbY2KdP5sHj", "Uf4Gc9TaWe1BnQx6MzVo8iRk")),
     ],
 )
@@ -113,6 +117,11 @@ def test_a_number_of_an_address_is_none() -> None:
         ("slug", "text", ("a-very-long-title-of-a-page-2024", "another-long-title-of-a-page-7")),
         ("emails_sent", "integer", ()),
         ("email_count", "integer", ()),
+        ("email_opt_in", "boolean", ()),
+        ("phone_model", "text", ("Pixel 9", "IPhone X")),
+        ("order_code", "text", ("ORD-2024-17097", "ORD-2025-26910")),
+        ("tracking", "text", ("1Z0N63DFAVKP8QO7LO", "1Z0OTR60W4PUXSK2B2")),
+        ("site", "text", ("https://example.com:8443/a", "mailto:someone")),
     ],
 )
 def test_what_is_neither(name: str, type_: ColumnType, values: tuple[str, ...]) -> None:

@@ -141,8 +141,8 @@ ROOMS = (
     {"run"},
     {"api", "shared"},
 )
-"""The rooms of the page from the top down. A room imports from those below it, so that views know nothing of each other;
-the two at the bottom know each other."""
+"""The rooms of the page from the top down. A room imports from those below it: no view knows another. The two at the
+bottom know each other."""
 
 
 def test_rooms_of_the_page_import_only_from_below() -> None:

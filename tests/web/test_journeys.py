@@ -543,6 +543,19 @@ def test_only_the_keyboard(server: Any, visit: Visit) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector(".q >> text=orders per country")
     open_rows(page)
+    for typed, place in (
+        ("explore demo", ".explore .rank, .explore table"),
+        ("budgets", ".bud"),
+        ("graphs", ".gcard, .gnode"),
+        ("add a source", ".add-kinds"),
+    ):
+        page.keyboard.press("Control+k")
+        page.wait_for_selector(".pal input:focus")
+        page.keyboard.type(typed)
+        page.locator(".pal .pe:not(.cur)").first.wait_for()
+        page.keyboard.press("ArrowDown")  # the first is to ask it
+        page.keyboard.press("Enter")
+        page.wait_for_selector(place)
 
 
 def test_threads_are_named_pinned_found_and_deleted(server: Any, visit: Visit) -> None:
@@ -574,7 +587,8 @@ VIEWS = {
     "sources/demo/orders": (".cols tbody tr", ".samp td"),
     "sources/demo/orders/explore": (".groups tbody tr",),
     "sources/+": (".add-kinds",),
-    "graphs": (".gnode", ".gside .editor"),
+    "graphs": (".gcard", "#ready-made"),
+    "graphs/+": (".gnode", ".gside .editor"),
     "runs": (".runs tbody tr", ".wr"),
     "evals/demo": (".cases tbody tr",),
     "settings/models": (".nomodel", ".sent tbody tr", ".bud"),

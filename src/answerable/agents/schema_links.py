@@ -10,7 +10,7 @@ from answerable.agents.data_text import as_data, qualified, shortened
 from answerable.core.catalog import Catalog, Column
 from answerable.core.words import name_words, stem
 from answerable.reader.linking.links import ValueMention
-from answerable.reader.linking.scene import link_question
+from answerable.reader.linking.scene import Scene, link_question
 from answerable.reader.linking.tokens import QuestionToken, tokenize
 from answerable.reader.linking.unknown_words import unknown_words
 from answerable.reader.reader import Reader
@@ -88,18 +88,15 @@ def schema_links(reader: Reader, question: str, *, share_personal: bool = False)
         for value in links.values
         if _is_found(source := reader.schema.columns[value.column].source, value)
         and (share_personal or source.sensitivity != "personal")
-        and (value.quoted or _is_said_as_value(scene.question.tokens[value.start : value.end], named))
+        and (value.quoted or _is_said_as_value(scene.question.tokens[value.start : value.end], value, named))
     ]
+    unknown, partly = _partly_known(reader, _names_unknown(scene, question, named), share_personal=share_personal)
+    values += partly
     about += _holders(reader, values, about)
     about += _bridges(catalog, about)
     tables = dict.fromkeys([*about, *best, *_neighbours(catalog, about), *(table.name for table in catalog.tables)])
-    unknown = tuple(
-        word
-        for word in unknown_words(scene).unknown
-        if _is_like_a_name(word, question) and not named & {stem(w) for w in name_words(word)}
-    )
     shared = catalog if share_personal else _impersonal(catalog)
-    return SchemaLinks(shared, tuple(tables), _lines(reader, values, list(tables)), unknown, len(about))
+    return SchemaLinks(shared, tuple(tables), _lines(reader, values, list(tables)), tuple(unknown), len(about))
 
 
 def _lines(reader: Reader, values: Sequence[ValueMention], tables: Sequence[str]) -> tuple[str, ...]:
@@ -123,9 +120,43 @@ def _holders(reader: Reader, values: Sequence[ValueMention], about: Sequence[str
     return found
 
 
-def _is_said_as_value(phrase: Sequence[QuestionToken], named: set[str]) -> bool:
-    """Whether words may be meant as a value. “Each day” asks for the column of days, not for the airport DAY, and “the
-    number of tracks” for no track called Numbers; a capital says that a name is meant."""
+def _names_unknown(scene: Scene, question: str, named: set[str]) -> list[str]:
+    """Words like names that no name of the schema and no whole value matches."""
+    return [
+        word
+        for word in unknown_words(scene).unknown
+        if _is_like_a_name(word, question) and not named & {stem(w) for w in name_words(word)}
+    ]
+
+
+def _partly_known(
+    reader: Reader, names: Sequence[str], *, share_personal: bool
+) -> tuple[list[str], list[ValueMention]]:
+    """The names that are a part of no value, and the values that the others are a word of: “United” is in United Air
+    Lines Inc."""
+    unknown: list[str] = []
+    mentions: list[ValueMention] = []
+    for name in names:
+        found: list[ValueMention] = []
+        for hit in reader.values.find(name, limit=_HOLDERS):
+            column = reader.schema.column_of(hit.table, hit.column)
+            if column is None or stem(name.lower()) not in {stem(word) for word in name_words(hit.value)}:
+                continue
+            if share_personal or reader.schema.columns[column].source.sensitivity != "personal":
+                found.append(ValueMention(0, 0, column, hit.value, hit.score, quoted=False))
+        mentions += found
+        unknown += [] if found else [name]
+    return unknown, mentions
+
+
+def _is_said_as_value(phrase: Sequence[QuestionToken], value: ValueMention, named: set[str]) -> bool:
+    """Whether words may be meant as a value. “Each day” asks for the column of days, not for the airport DAY, “the
+    number of tracks” for no track called Numbers, and “the ten best” for no album called Ten; a capital says that a
+    name is meant, but not that of the first word: “Fit a line” names no airport FIT."""
+    if all(token.value is not None and not any(c.isdigit() for c in token.text) for token in phrase):
+        return False
+    if value.start == 0 and len(phrase) == 1 and phrase[0].text != value.value:
+        return False
     plain = all(token.stem in named or token.stem in _OPERATION_WORDS for token in phrase)
     return not plain or any(token.capital for token in phrase)
 
@@ -164,7 +195,7 @@ def _is_found(column: Column, value: ValueMention) -> bool:
 def _is_like_a_name(word: str, question: str) -> bool:
     """Whether a word may be meant as a value of the data: it has a capital inside the sentence, a digit, or quotes.
     That “depart” or “margin” is no value tells a model nothing."""
-    if word.lower() in _CALENDAR:
+    if word.lower() in _CALENDAR or (len(word) == 1 and not word.isdigit()):
         return False
     quoted = re.search(rf"[\"'“‘]{re.escape(word)}[\"'”’]", question)
     inside = re.search(rf"[^.!?\s]\s+{re.escape(word)}\b", question)

@@ -23,6 +23,11 @@ _TYPES = frozenset(("quantitative", "temporal", "ordinal", "nominal"))
 _SORTS = frozenset(("ascending", "descending", "x", "y", "-x", "-y"))
 _TOP = frozenset(("$schema", "data", "mark", "encoding", "title", "description", "width", "height", "layer"))
 _SIZES = ("width", "height")
+_LARGEST = 10_000
+_LONGEST_TITLE = 1_000
+_MOST_LAYERS = 50
+_MOST_SORTED = 1_000
+_MOST_CHANNELS = 50
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 
@@ -49,7 +54,7 @@ def _rows(chart: Mapping[str, Json]) -> list[dict[str, Json]]:
 def _view(chart: Mapping[str, Json], fields: Mapping[str, str]) -> dict[str, Any]:
     _only(chart, _TOP, "a chart")
     view: dict[str, Any] = {name: str(chart[name])[:200] for name in ("title", "description") if chart.get(name)}
-    view |= {name: chart[name] for name in _SIZES if isinstance(chart.get(name), int | float)}
+    view |= {name: _size(chart[name]) for name in _SIZES if isinstance(chart.get(name), int | float)}
     if "layer" in chart:
         view["layer"] = [_view(layer, fields) for layer in _layers(chart["layer"])]
     else:
@@ -59,15 +64,24 @@ def _view(chart: Mapping[str, Json], fields: Mapping[str, str]) -> dict[str, Any
     return view
 
 
+def _size(size: float) -> float:
+    """A picture of any size would take any amount of a browser's memory."""
+    if not 0 < size <= _LARGEST:
+        raise _refused(f"a width and a height are numbers up to {_LARGEST:,}")
+    return size
+
+
 def _layers(layers: Json) -> Sequence[Mapping[str, Json]]:
     if not isinstance(layers, list) or not all(isinstance(layer, dict) and "layer" not in layer for layer in layers):
         raise _refused("`layer` must be a list of charts without layers")
+    if len(layers) > _MOST_LAYERS:
+        raise _refused(f"it has more than {_MOST_LAYERS} layers")
     return layers
 
 
 def _mark(mark: Json) -> dict[str, Any]:
     kind = mark.get("type") if isinstance(mark, dict) else mark
-    if kind not in _MARKS:
+    if not isinstance(kind, str) or kind not in _MARKS:
         raise _refused(f"the mark {str(kind)[:40]!r} is not one of {', '.join(sorted(_MARKS))}")
     options = mark if isinstance(mark, dict) else {}
     _only(options, {"type", "point", "opacity", "filled"}, "a mark")
@@ -79,6 +93,8 @@ def _encoding(encoding: Json, fields: Mapping[str, str]) -> dict[str, Any]:
     if not isinstance(encoding, dict):
         raise _refused("`encoding` must be an object")
     _only(encoding, _CHANNELS, "an encoding")
+    if any(isinstance(channel, list) and len(channel) > _MOST_CHANNELS for channel in encoding.values()):
+        raise _refused(f"a channel has more than {_MOST_CHANNELS} parts")
     return {
         name: [_channel(each, fields) for each in channel] if isinstance(channel, list) else _channel(channel, fields)
         for name, channel in encoding.items()
@@ -106,17 +122,21 @@ def _plain(value: Json) -> bool:
 
 _WORDS: Mapping[str, Callable[[Any, Mapping[str, str]], bool]] = {
     "field": lambda value, fields: isinstance(value, str) and value in fields,
-    "type": lambda value, _: value in _TYPES,
+    "type": lambda value, _: isinstance(value, str) and value in _TYPES,
     "aggregate": lambda value, _: isinstance(value, str) and value in _AGGREGATES,
     "bin": lambda value, _: isinstance(value, bool),
-    "timeUnit": lambda value, _: isinstance(value, str) and value.isalpha(),
+    "timeUnit": lambda value, _: isinstance(value, str) and value.isalpha() and len(value) <= _LONGEST_TITLE,
     "stack": lambda value, _: value in (True, False, None, "zero", "normalize", "center"),
     "sort": lambda value, _: (
-        value is None or value in _SORTS if not isinstance(value, list) else all(map(_plain, value))
+        value is None
+        or (isinstance(value, str) and value in _SORTS)
+        or (isinstance(value, list) and len(value) <= _MOST_SORTED and all(map(_plain, value)))
     ),
-    "title": lambda value, _: value is None or isinstance(value, str),
+    "title": lambda value, _: value is None or (isinstance(value, str) and len(value) <= _LONGEST_TITLE),
     # No parenthesis: a colour such as `url(…)` would load something.
-    "value": lambda value, _: isinstance(value, int | float | str) and "(" not in str(value),
+    "value": lambda value, _: (
+        isinstance(value, int | float | str) and "(" not in str(value) and len(str(value)) <= _LONGEST_TITLE
+    ),
 }
 """What a channel may say, and what may be said with each word."""
 

@@ -19,7 +19,7 @@ def text_of(file: Path) -> str:
     from answerable.core.errors import UserError
 
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        return file.read_bytes().decode()  # with its byte order mark, if it has one: what is stored is exported so
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UserError(f"{file} cannot be read: {reason}.", code="file_unreadable") from error
@@ -46,7 +46,7 @@ def json_object(file: Path) -> dict[str, object]:
     from answerable.core.errors import UserError
 
     try:
-        found = orjson.loads(text_of(file))
+        found = orjson.loads(text_of(file).removeprefix("\ufeff"))
     except orjson.JSONDecodeError as error:
         raise UserError(f"{file} is no JSON: {error}.", code="graph_input_invalid") from error
     if not isinstance(found, dict):

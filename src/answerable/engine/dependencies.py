@@ -18,7 +18,7 @@ from answerable.core.values import Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.guards import Call, Guard
 from answerable.engine.steps.base import ComputedKind, Step, StepKind, Suspended
-from answerable.engine.value_size import check_size
+from answerable.engine.value_size import LARGEST, too_large
 
 _log = logging.getLogger("answerable.engine")
 
@@ -84,8 +84,10 @@ def as_stored(output: Json, step: Step) -> Json:
     if output is None:
         return None
     what = f"The output of step `{step.id}`"
-    check_size(output, what)
+    # Written out without a look at its size: no value that a template made is beyond bounds, and no other grows.
     data = json_bytes(output, what)
+    if len(data) > LARGEST:
+        raise too_large(what, LARGEST)
     step.journal.count_output(len(data))
     return orjson.loads(data)
 

@@ -15,7 +15,7 @@ from answerable.core.errors import LimitError, UserError
 from answerable.core.records import dataclass
 from answerable.core.values import Json
 from answerable.engine.graph import Filling, Path
-from answerable.engine.value_size import LARGEST_FILLED, check_size
+from answerable.engine.value_size import LARGEST_FILLED, check_filled
 
 Writer: TypeAlias = Callable[[Json], str]
 LONGEST = 1_000_000
@@ -75,7 +75,7 @@ def filled(template: Json, how: Filling, scope: Mapping[str, Json]) -> Json:
     """The template with the values of the scope in place of its references."""
     if how == "value":
         value = _value(template, scope, _Room(LARGEST_FILLED))
-        check_size(value, "A filled template", LARGEST_FILLED)
+        check_filled(value)
         return value
     return _filled_text(template, _WRITERS[how], scope, _Room(LONGEST)) if isinstance(template, str) else template
 

@@ -18,9 +18,9 @@ _ITEM = 32
 _HINT = "Pass on only the fields that later nodes need, or keep rows in a table."
 
 
-def check_size(value: Json, what: str, largest: int = LARGEST) -> None:
+def check_filled(value: Json) -> None:
     """Raises a `LimitError` if the value is too large, or nested too deeply. Stops counting at the limit."""
-    left, level = largest, [[value]]
+    what, left, level = "A filled template", LARGEST_FILLED, [[value]]
     for _ in range(DEEPEST):
         below: list[Any] = []
         for items in level:
@@ -35,7 +35,7 @@ def check_size(value: Json, what: str, largest: int = LARGEST) -> None:
                     left -= _ITEM * len(item)
                     below.append(item)
             if left < 0:
-                raise too_large(what, largest)
+                raise too_large(what, LARGEST_FILLED)
         if not below:
             return
         level = below

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from answerable.core.catalog import Catalog
 from answerable.core.errors import UserError
 from answerable.core.records import dataclass
-from answerable.query.plan import QueryPlan
+from answerable.query.plan import Arithmetic, QueryPlan
 from answerable.reader.everyday.request import COMPARING_WORDS
 from answerable.reader.everyday.weighing import everyday_plans
 from answerable.reader.linking.lexicon import PERIODS
@@ -68,7 +68,7 @@ class OwnWordsReadings:
     def read(self, question: AskedQuestion, unknown: UnknownWords, readings: Sequence[Reading]) -> Reply | None:
         """Answers, or asks with what every way of reading found. `readings` are those of the words as they are. None if
         that brings nothing new."""
-        if unknown.truncated or not (readings or unknown.unknown):
+        if unknown.truncated or not (readings or unknown.unknown or unknown.hopeless):
             return None
         pool = self.pool(question, unknown, readings)
         if unknown.hopeless and not pool.was_run and not self._is_plausible(pool):
@@ -164,7 +164,7 @@ class OwnWordsReadings:
                 continue
             if not any(is_same(pool, one.reading, better.reading) for better in likely):
                 likely.append(one._replace(reading=_shown_as_asked(pool, one.reading)))
-        return likely
+        return _grouped_if_asked(likely, pool)
 
     def _may_answer(self, best: LikelyAnswer, pool: Pool) -> bool:
         """Whether the answer is likely and uses every word and number. If every guess stands for the rows themselves,
@@ -187,6 +187,17 @@ class OwnWordsReadings:
         return bool(likely) and not gives_the_same(pool, likely[0].reading, reading, question)
 
 
+def _grouped_if_asked(likely: list[LikelyAnswer], pool: Pool) -> list[LikelyAnswer]:
+    """ "Per driver" and "each month" are never dropped: they ask for groups, or for one number divided by another."""
+    if not pool.scene.cues_of("EACH"):
+        return likely
+    return [one for one in likely if one.reading.plan.group_by or _divides(one.reading.plan)] or likely
+
+
+def _divides(plan: QueryPlan) -> bool:
+    return any(isinstance(item.expr, Arithmetic) and item.expr.op == "/" for item in plan.select)
+
+
 def gives_the_same(pool: Pool, one: Reading, other: Reading, question: AskedQuestion) -> bool:
     """`other` need not be one of the pool."""
     if other.sql and other.sql not in pool.rows and question.run is not None:
@@ -206,7 +217,9 @@ def offer(unknown: UnknownWords, readings: Sequence[Reading]) -> Unsure:
 def _is_worth_offering(chance: float, pool: Pool) -> bool:
     """Whether to offer an answer to a question of which next to nothing was understood: its words are mostly explained,
     or it asks for something that data has (a number, a value, a superlative, groups) in other words."""
-    asks = pool.scene.numbers or pool.scene.values or not _ASKING.isdisjoint(pool.scene.cue_tags)
+    asks = (
+        pool.scene.numbers or pool.scene.values or pool.scene.links.parts or not _ASKING.isdisjoint(pool.scene.cue_tags)
+    )
     if asks and chance >= _WORTH_OFFERING_IF_ASKED:
         return True
     explained = bool(pool.proposals) and pool.proposals[0].explained >= _MOSTLY

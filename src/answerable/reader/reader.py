@@ -19,7 +19,7 @@ from answerable.reader.explaining.sentence import sentence_with
 from answerable.reader.explaining.stages import Stages, stages_of
 from answerable.reader.form_readings import FormReading, FormReadings
 from answerable.reader.grammar.dated_scene import DatedScene
-from answerable.reader.grammar.follow_up import with_own_values
+from answerable.reader.grammar.follow_up import points_back, with_own_values
 from answerable.reader.learned_questions import LearnedAnswer, LearnedQuestions
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.scene import Scene, link_question
@@ -27,6 +27,7 @@ from answerable.reader.linking.schema import build_schema
 from answerable.reader.linking.tokens import tokenize
 from answerable.reader.linking.unknown_words import UnknownWords, empty_tables, no_rows_reply, unknown_words
 from answerable.reader.own_words import MAX_READINGS, OwnWordsReadings, offer
+from answerable.reader.plans.full_names import with_full_names
 from answerable.reader.questions import AskedQuestion, QuestionLinker, marked, without_dates
 from answerable.reader.ranking.choices import (
     PARTLY_UNDERSTOOD,
@@ -48,7 +49,7 @@ from answerable.reader.suggestions import suggested
 from answerable.reader.weights import Weights, load_weights
 
 if TYPE_CHECKING:
-    from answerable.reader.path_questions import PathAnswer
+    from answerable.reader.graph_words import PathAnswer
 
 # On folds of databases, 97.5% of the Spider questions that were read so surely were read rightly, and all of GeoQuery;
 # of those that are just likely enough to be answered, 93% and 97%.
@@ -100,6 +101,8 @@ class Reader:
         before; `force` answers with the best reading, sure or not; `run` makes the dry run."""
         asked = AskedQuestion(question, self._linker, run)
         reply = self._read(asked, previous, force)
+        if isinstance(reply, Read) and previous is not None:
+            reply = _less_sure_if_it_points_back(reply, asked)
         if isinstance(reply, Read) and not force:
             reply = answered_or_asked(reply, self._unused_content(reply.best, asked), self.catalog)
         if not isinstance(reply, Unsure):
@@ -161,6 +164,8 @@ class Reader:
         sentences and are too sure of others, so the answer to a brief question is judged by the pooled answers, too:
         it is not called sure if another one is likelier, and not given if a word is unknown and it is unlikely."""
         best, *others = readings
+        if not force:
+            best = self._with_full_names(best, question)
         sure = not unknown.unknown
         if not force and question.run is not None and is_brief(question.dated.scene):
             pool = self._own_words.pool(question, unknown, readings)
@@ -171,6 +176,14 @@ class Reader:
         if not sure or best.confidence < _SURE_FROM:
             best = best.model_copy(update={"confidence": min(best.confidence, PARTLY_UNDERSTOOD)})
         return Read(best=question.bound(best), others=tuple(others))
+
+    def _with_full_names(self, reading: Reading, question: AskedQuestion) -> Reading:
+        """People are shown by their full names, unless the question asks for a part of them."""
+        plan = with_full_names(reading.plan, question.dated.scene)
+        if plan is reading.plan:
+            return reading
+        sql = question.query(plan).text
+        return reading.model_copy(update={"plan": plan, "sentence": self._sentence(plan), "sql": sql})
 
     def _unused_content(self, reading: Reading, question: AskedQuestion) -> list[UnusedPhrase]:
         """Content words that have no part in the reading. A follow-up accounts for all of its words."""
@@ -247,8 +260,10 @@ class Reader:
         if not any(table.connections for table in self.catalog.tables):
             return None
         from answerable.reader.path_questions import PathQuestions  # brings the writer of Cypher
+        from answerable.reader.relationship_questions import RelationshipQuestions
 
-        return PathQuestions(self.catalog, self.values).answer(question)
+        questions = (PathQuestions(self.catalog, self.values), RelationshipQuestions(self.catalog, self.values))
+        return next((found for each in questions if (found := each.answer(question)) is not None), None)
 
     def learned_like(self, question: str, most: int) -> tuple[str, ...]:
         """Questions of `semantic.yaml` that come near to this one."""
@@ -276,6 +291,15 @@ class Reader:
 
     def _sentence(self, plan: QueryPlan) -> str:
         return sentence_with(plan, self.catalog, self._nouns)
+
+
+def _less_sure_if_it_points_back(reply: Read, question: AskedQuestion) -> Read:
+    """An answer that takes nothing over from the question before, although "they" speaks of it, is not sure."""
+    best = reply.best
+    if not points_back(question.dated.words) or any(binding.phrase == BEFORE for binding in best.bindings):
+        return reply
+    confidence = min(best.confidence, PARTLY_UNDERSTOOD)
+    return reply.model_copy(update={"best": best.model_copy(update={"confidence": confidence})})
 
 
 def _places(scene: Scene, *tags: str) -> set[int]:

@@ -21,7 +21,8 @@ def _set(text: str) -> frozenset[str]:
 
 _SECRET_WORDS = _set(
     "password passwd pwd passphrase passcode secret secrets apikey privatekey credential credentials salt otp cvv cvc "
-    "pin token tokens"
+    "pin token tokens "
+    "passwort kennwort motdepasse contrasena contrasenia senha wachtwoord haslo heslo losenord parola"
 )
 _SECRET_PAIRS = (
     ("api", "key"),
@@ -34,6 +35,8 @@ _SECRET_PAIRS = (
     ("recovery", "code"),
     ("security", "answer"),
     ("connection", "string"),
+    ("conn", "str"),
+    ("mot", "passe"),
 )
 _HARMLESS_AFTER = _set("count counts expires expiry expired expiration changed updated created at date time age")
 """`token_count` and `password_changed_at` tell of a secret, but hold none."""
@@ -44,13 +47,18 @@ _SECRET_VALUES = (
     re.compile(r"(?:ghp|gho|ghs|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_\-]{16,}"),
     re.compile(r"AKIA[0-9A-Z]{16}"),
     re.compile(r"AIza[0-9A-Za-z_\-]{30,}"),
-    re.compile(r"eyJ[A-Za-z0-9_\-]+\.[A-Za-z0-9_\-]+\.[A-Za-z0-9_\-]*"),  # a signed token
+    re.compile(r"eyJ[A-Za-z0-9_\-]+\.[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]*){0,3}"),  # a signed or encrypted token
+    re.compile(r"[a-z][a-z0-9+.\-]*://[^/\s:@]*:[^/\s@]+@.+", re.IGNORECASE),  # an address with a password
+    re.compile(r"(?:.*[;\s])?(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*[^;\s]+.*", re.IGNORECASE),
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*", re.DOTALL),
 )
 _KEY_LIKE = re.compile(r"[A-Za-z0-9+/_\-=]{24,}")
 _IDENTIFIER = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _RANDOM_BITS = 3.7
 """Bits of information a character of random text has at least; words and codes have less."""
+
+LONGEST_EXAMPLE = 80
+"""Characters of a value that is shown as an example."""
 
 _PERSONAL_WORDS = _set(
     "email mail phone telephone mobile cellphone fax ssn iban passport birthday birthdate dob postaddress homeaddress"
@@ -70,11 +78,16 @@ _PERSONAL_PAIRS = (
     ("national", "id"),
     ("license", "number"),
 )
+_ABOUT = _set(
+    "count opens sent rate model type brand maker os plan status verified confirmed enabled provider domain in"
+)
+"""`phone_model` and `email_opt_in` tell of an address or a number, but hold none."""
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]+\.[A-Za-z]{2,}")
 _PHONE = re.compile(r"\+?\(?\d[\d\s().\-/x]{6,20}\d")
 _CARD = re.compile(r"(?:\d[ -]?){13,19}")
 _IBAN = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}")
 _SSN = re.compile(r"\d{3}-\d{2}-\d{4}")
+_IP = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?|(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}")
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}.*|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}.*")
 
 
@@ -84,7 +97,13 @@ def classed_table(table: Table) -> Table:
 
 
 def classed_column(column: Column, table: str | None = None) -> Column:
+    if column.type == "boolean":
+        return column
+    # Of long texts there are only beginnings, which are not shown.
     values = column.examples
+    column = column.model_copy(update={"examples": tuple(each for each in values if len(each) <= LONGEST_EXAMPLE)})
+    if column.type == "integer":
+        values = tuple(str(end) for end in (column.minimum, column.maximum) if end is not None)
     if reason := secret_reason(column.name, values, text=column.type == "text"):
         emptied = {"examples": (), "minimum": None, "maximum": None, "value_names": ()}
         return column.model_copy(update={"sensitivity": "secret", "sensitivity_reason": reason, **emptied})
@@ -130,7 +149,7 @@ def secret_reason(name: str, values: Sequence[str], *, text: bool = True) -> str
     words = name_words(name)
     if _says(words, _SECRET_WORDS, _SECRET_PAIRS) and not _HARMLESS_AFTER & set(words[-2:]):
         return "its name" if text or "pin" in words or "otp" in words else None
-    if values and any(_all(values, pattern.fullmatch) for pattern in _SECRET_VALUES):
+    if any(pattern.fullmatch(value.strip()) for pattern in _SECRET_VALUES for value in values):
         return "values like keys or hashes of passwords"
     if len(values) > 1 and all(map(_is_random, values)):
         return "values as random as keys"
@@ -140,15 +159,16 @@ def secret_reason(name: str, values: Sequence[str], *, text: bool = True) -> str
 def personal_reason(name: str, values: Sequence[str], *, text: bool = True, table: str | None = None) -> str | None:
     """Why a column is taken for personal data; None if it is not. `table` is the table's name where it is known."""
     words = name_words(name)
-    if _says(words, _PERSONAL_WORDS, _PERSONAL_PAIRS) and not {"count", "opens", "sent", "rate"} & set(words[-1:]):
+    if _says(words, _PERSONAL_WORDS, _PERSONAL_PAIRS) and not _ABOUT & set(words[-1:]):
         return "its name"
     if not text:
-        return None
+        return "values like numbers of cards" if len(values) > 1 and _all(values, _is_card) else None
     if reason := address_reason(name, values, table):
         return reason
     if not values:
         return None
-    patterns = ((_EMAIL, "e-mail addresses"), (_SSN, "numbers of persons"), (_IBAN, "numbers of accounts"))
+    patterns: tuple[tuple[re.Pattern[str], str], ...] = ((_IP, "addresses of machines"),)
+    patterns += ((_EMAIL, "e-mail addresses"), (_SSN, "numbers of persons"), (_IBAN, "numbers of accounts"))
     for pattern, what in patterns:
         if _all(values, pattern.fullmatch):
             return f"values like {what}"

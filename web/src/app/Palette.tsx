@@ -1,7 +1,7 @@
 import { MessageSquareText, Search } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
 import { query as params } from "../api/client";
-import type { ThreadList } from "../api/types";
+import type { GraphList, SourceList, ThreadList } from "../api/types";
 import { type Command, marked, matching, offered } from "../shared/commands";
 import { Dialog } from "../shared/Dialog";
 import { useFetched } from "../shared/fetched";
@@ -83,6 +83,7 @@ export function Palette({ commands, onAsk, onClose }: Props) {
 function useFound(typed: string, commands: Command[], onAsk: (question: string) => void): Command[] {
   const threads = useFetched<ThreadList>(typed.trim() ? `/threads${params({ search: typed.trim(), limit: 5 })}` : null);
   const fromViews = useStore(offered);
+  const places = usePlaces();
   return useMemo(() => {
     const ask: Command[] = typed.trim()
       ? [{ id: "ask", group: "Ask", label: `Ask “${typed.trim()}”`, run: () => onAsk(typed.trim()) }]
@@ -96,9 +97,40 @@ function useFound(typed: string, commands: Command[], onAsk: (question: string) 
         run: () => navigate(address("ask", thread.thread_id)),
       }),
     );
-    const known = matching([...Object.values(fromViews).flat(), ...commands], typed.trim());
+    const known = matching(
+      [...Object.values(fromViews).flat(), ...commands, ...(typed.trim() ? places : [])],
+      typed.trim(),
+    );
     return [...ask, ...known, ...talks]; // results of the server arrive later; at the end they move no other row
-  }, [typed, threads.data, fromViews, commands, onAsk]);
+  }, [typed, threads.data, fromViews, commands, places, onAsk]);
+}
+
+/** Each source and each stored graph, to go to by name. */
+function usePlaces(): Command[] {
+  const sources = useFetched<SourceList>("/sources").data?.sources;
+  const graphs = useFetched<GraphList>("/graphs").data?.graphs;
+  return useMemo(
+    () => [
+      ...(sources ?? []).flatMap(({ name }): Command[] => [
+        { id: `source-${name}`, group: "Sources", label: name, run: () => navigate(address("sources", name)) },
+        {
+          id: `explore-${name}`,
+          group: "Sources",
+          label: `Explore ${name}`,
+          run: () => navigate(address("sources", name, "+", "explore")),
+        },
+      ]),
+      ...(graphs ?? []).map(
+        ({ name }): Command => ({
+          id: `graph-${name}`,
+          group: "Graphs",
+          label: name,
+          run: () => navigate(address("graphs", name)),
+        }),
+      ),
+    ],
+    [sources, graphs],
+  );
 }
 
 function Entry({

@@ -70,7 +70,7 @@ function Figure({ figure }: { figure: SmallFigure }) {
       return <span className="v num">{figure.text}</span>;
     case "bars":
       return (
-        <span className="bars">
+        <span className="ranked">
           {figure.bars.map(({ label, value, share }) => (
             <span key={label} className="b">
               <span className="clip">{label}</span>

@@ -80,7 +80,7 @@ export function GraphEditor({ document, begin, run, compared, onCompare }: Props
           <Link className="btn ghost icon to-list" href="/graphs" aria-label="Back to the graphs">
             <ChevronLeft className="i" aria-hidden />
           </Link>
-          <h2 className="clip">{name ?? "New graph"}</h2>
+          <h2 className="clip">{name ?? nameIn(draft.text) ?? "New graph"}</h2>
           <span className="tag">{changed ? "not saved" : `v${document?.graph.version}`}</span>
           <span className="grow">
             {draft.problem ? (

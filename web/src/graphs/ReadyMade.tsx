@@ -14,8 +14,8 @@ function needs({ needs_model }: ReadyGraph): string {
 export function ReadyMadeList({ templates, current }: { templates: ReadyGraph[]; current: string | null }) {
   if (!templates.length) return null;
   return (
-    <section aria-labelledby="ready-made">
-      <h3 className="day" id="ready-made">
+    <section className="gready" aria-labelledby="ready-made">
+      <h3 className="caption dim" id="ready-made">
         Ready-made
       </h3>
       <ul className="srcs">

@@ -15,7 +15,7 @@ import { useMemo } from "react";
 import type { RelationshipView, Table } from "../api/types";
 import { roundCount } from "../shared/format";
 import { address, navigate } from "../shared/router";
-import { BOX, layoutTables, type Point, pathThrough } from "./diagramLayout";
+import { BOX, layoutTables, markAt, type Point, pathThrough } from "./diagramLayout";
 import { linesOf } from "./relationshipEnds";
 
 type JoinEdge = Edge<{ points: Point[]; middle: Point }, "join">;
@@ -37,7 +37,7 @@ const SMALL_BOX = { width: 88, height: 42 };
 
 /** A diagram of tables and their relationships. The list beside it gives the same as text. */
 export default function Diagram({ tables, relationships, current, source, className = "", onConnect }: Props) {
-  const { nodes, edges } = useMemo(
+  const { nodes, edges, width, height } = useMemo(
     () => drawn(tables, relationships, current, className ? SMALL_BOX : BOX),
     [tables, relationships, current, className],
   );
@@ -50,9 +50,9 @@ export default function Diagram({ tables, relationships, current, source, classN
         edges={edges}
         nodeTypes={NODE_TYPES}
         edgeTypes={EDGE_TYPES}
-        fitView
-        fitViewOptions={{ padding: 0.06, maxZoom: 1.4 }}
+        onInit={(flow) => void flow.fitBounds({ x: 0, y: 0, width, height }, { padding: 0.03 })}
         minZoom={0.1}
+        maxZoom={1.4}
         nodesConnectable={Boolean(onConnect)}
         onConnect={({ source: from, target: to }) => onConnect?.(from, to)}
         nodesDraggable={false}
@@ -84,21 +84,23 @@ function TableBox({ data }: NodeProps<TableNode>) {
 /** The line of a relationship: many rows of the first table belong to one row of the other. */
 function JoinLine({ data, label }: EdgeProps<JoinEdge>) {
   const { points, middle } = data ?? { points: [], middle: { x: 0, y: 0 } };
-  const [start, end] = [points[0], points.at(-1)];
+  const marks = [
+    ["n", points[0], points[1]],
+    ["1", points.at(-1), points.at(-2)],
+  ] as const;
   return (
     <>
       <BaseEdge path={pathThrough(points)} label={label} labelX={middle.x} labelY={middle.y} />
-      {start && (
-        <text className="er-end" x={start.x + 4} y={start.y + 12}>
-          n
-        </text>
-      )}
-      {end && (
-        <text className="er-end" x={end.x + 4} y={end.y - 5}>
-          1
-        </text>
-      )}
+      {marks.map(([mark, end, next]) => end && next && <EndMark key={mark} mark={mark} at={markAt(end, next)} />)}
     </>
+  );
+}
+
+function EndMark({ mark, at }: { mark: string; at: Point }) {
+  return (
+    <text className="er-end" x={at.x} y={at.y}>
+      {mark}
+    </text>
   );
 }
 
@@ -107,9 +109,9 @@ function drawn(
   relationships: RelationshipView[],
   current: string | null,
   box: typeof BOX,
-): { nodes: TableNode[]; edges: JoinEdge[] } {
+): { nodes: TableNode[]; edges: JoinEdge[]; width: number; height: number } {
   const lines = linesOf(relationships);
-  const { places, ways } = layoutTables(
+  const { places, ways, width, height } = layoutTables(
     tables.map((table) => table.name),
     lines.map((known) => ({ from: known.from_table, to: known.to_table, label: known.from_columns.join(", ") })),
     box,
@@ -137,5 +139,5 @@ function drawn(
       },
     ];
   });
-  return { nodes, edges };
+  return { nodes, edges, width, height };
 }

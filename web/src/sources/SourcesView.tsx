@@ -75,7 +75,7 @@ export default function SourcesView({ source, table, part }: Props) {
         {list.data && <DropBox limits={list.data} />}
       </aside>
       {adding && <AddSource />}
-      {!adding && current && <SourcePane key={current.name} source={current} table={table} part={part} />}
+      {!adding && current && <SourcePane key={`${current.name}/${part}`} source={current} table={table} part={part} />}
       {!adding && !current && (
         <section className="pane">
           {list.data && source && (

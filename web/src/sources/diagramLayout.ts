@@ -43,10 +43,13 @@ export interface Layout {
   places: Map<string, Point>;
   /** The way of each line around the tables, and the middle of its label; null if an end is not drawn. */
   ways: ({ points: Point[]; label: Point } | null)[];
+  width: number;
+  height: number;
 }
 
 const LETTER = 7.4;
 const LABEL_HEIGHT = 18;
+const LOOP = 30;
 
 /** Places tables and lines. A table is above those that it refers to; in a small diagram to the left of them. */
 export function layoutTables(tables: string[], lines: readonly TableLine[], box = BOX): Layout {
@@ -68,9 +71,32 @@ export function layoutTables(tables: string[], lines: readonly TableLine[], box 
   });
   const ways = lines.map(({ from, to }, place) => {
     const way = graph.edge(from, to, String(place)) as ({ points: Point[] } & Partial<Point>) | undefined;
-    return way ? { points: way.points, label: { x: way.x ?? 0, y: way.y ?? 0 } } : null;
+    if (!way) return null;
+    const label = { x: way.x ?? 0, y: way.y ?? 0 };
+    const { x, y } = graph.node(from) as Point;
+    return from === to
+      ? { points: loop({ x: x + box.width / 2, y }), label: { ...label, y: y - LOOP } }
+      : { points: way.points, label };
   });
-  return { places: new Map(places), ways };
+  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
+  return { places: new Map(places), ways, width, height };
+}
+
+/** The line of a table that refers to itself, beside its box. */
+function loop({ x, y }: Point): Point[] {
+  return [
+    { x, y: y - 9 },
+    { x: x + LOOP, y: y - 16 },
+    { x: x + LOOP, y: y + 16 },
+    { x, y: y + 9 },
+  ];
+}
+
+/** Where the mark of an end of a line stands: a little way along it, beside it. */
+export function markAt(end: Point, next: Point): Point {
+  const length = Math.hypot(next.x - end.x, next.y - end.y) || 1;
+  const [dx, dy] = [(next.x - end.x) / length, (next.y - end.y) / length];
+  return { x: end.x + 11 * dx + 6 * Math.abs(dy), y: end.y + 11 * dy + 4 - 9 * Math.abs(dx) };
 }
 
 /** A path through points that bends smoothly at each of them. */

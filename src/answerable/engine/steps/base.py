@@ -24,7 +24,6 @@ from answerable.engine.frontier import Missing
 from answerable.engine.graph import Graph, Node
 from answerable.engine.journal import Journal, Past
 from answerable.engine.outcome import Outcome
-from answerable.engine.value_size import check_size
 
 StepEvent: TypeAlias = PlanReady | AnswerMetadata | AnswerBatch | AnswerFinal
 """The events that a step itself may emit. All other events are the engine\'s."""
@@ -139,7 +138,6 @@ class Step:
         """Shows a piece of the output before the end: a token, a line, a program. With the strategy `events`, the
         channel is also the name of an event that nodes can wait for."""
         # Raises here, in the step that is at fault, for data that is not JSON; the journal would fail the whole run.
-        check_size(data, f"The {channel} of step `{self.id}`")
         json_bytes(data, f"The {channel} of step {self.id}")
         self.journal.output(self.id, channel, data)
 
@@ -147,7 +145,6 @@ class Step:
         self, kind: Callable[Concatenate[RunId, int, float, P], StepEvent], *args: P.args, **fields: P.kwargs
     ) -> None:
         """Records the plan or a part of the answer: `step.emit(AnswerFinal, answer=…)`."""
-        check_size([args, fields], f"What step `{self.id}` tells")
         json_bytes([args, fields], f"What step {self.id} tells")
         self.journal.record(kind, *args, **fields)
 

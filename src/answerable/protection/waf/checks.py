@@ -24,5 +24,10 @@ CHECKS: Checks = (
     ("lines", 5, injections.lines),
 )
 """Name, points, check."""
-CHECKS_OF_A_WORD: Checks = (("sql", 5, sql.finding), ("code", 5, code.hidden_code), ("nosql", 5, injections.nosql))
+CHECKS_OF_A_WORD: Checks = (
+    ("sql", 5, sql.finding),
+    ("code", 5, code.finding),
+    ("code", 5, code.hidden_code),
+    ("nosql", 5, injections.nosql),
+)
 """For a value of letters, digits and dashes alone: it has no sign that the other checks need."""

@@ -5,14 +5,17 @@ from base64 import b64decode
 
 from answerable.protection.waf.words import words
 
-_CALL = re.compile(r"\b([a-z_]\w{1,80})\s*\(\s*(?=[\"'$\w)\\]|$)", re.IGNORECASE)
+_CALL = re.compile(r"\b([a-z_]\w{1,80})['\"]?\)?(\s*)\(\s*(?=([\"'$\w)\\]|$))", re.IGNORECASE)
 _FUNCTIONS = words(
     "system exec shell_exec passthru popen proc_open phpinfo assert fopen fread fwrite fputs fgets fclose fpassthru "
     "readfile include include_once require_once unserialize serialize create_function str_rot13 strrev urldecode "
     "usort extract parse_str putenv ini_set chmod unlink rename mkdir glob opendir scandir move_uploaded_file eval "
     "die printf var_dump print_r define constant show_source bin2hex hex2bin chr ord implode explode base64_decode "
-    "base64_encode file_get_contents file_put_contents"
+    "base64_encode file_get_contents file_put_contents assert_options file filegroup imagegif imagejpeg imagepng "
+    "imagewbmp imagexbm is_a md5 sha1 tmpfile unpack substr stat lstat bzopen readlink symlink copy touch"
 )
+_ENGLISH = words("system file stat copy touch define constant rename extract glob include die assert")
+"""Functions whose names stand before a bracket in sentences too; there a space stands between."""
 _FAMILIES = (
     *(
         "call_user_func",
@@ -32,9 +35,12 @@ _FAMILIES = (
     *("sodium_", "session_", "posix_", "apache_", "ob_", "pcntl_", "highlight_", "file_", "stream_", "socket_"),
 )
 """How names of functions of PHP begin."""
+_XML_HEAD = re.compile(r"<\?xml[\w:-]*\s[^>]*\?>", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*\n", re.DOTALL)
 _CODE = re.compile(
-    r"<\?(?:php|=)|<\?\s|\[/?php\]|"
+    r"<\?(?:php|=|\s|[$@]|(?:echo|print|include|require|if|for|while)\b|\w+\s*\()|\[[/\\]?php\]|(?:^|;)\s*\?>|"
+    r"['\"]\)?\(\s*['\"$\w]|_\$\$ND_FUNC\$\$_|__js_function|\bwhile\s*\(\s*!*\s*(?:true|\d+)\s*\)|"
+    r"\$\w{1,80}\s*(?:\[[^\]]+\]\s*)*\(\s*\)|(?:->|::)\s*\$\w{1,60}\s*\(|"
     r"\$_+\s*(?:GET|POST|REQUEST|SERVER|COOKIE|FILES|ENV|SESSION)\b|\$\s?_S\s?ERVER|\$(?:GLOBALS|HTTP_\w+|argc|"
     r"argv|php_errormsg)\b|\$\{\s*['\"_]|"
     r"\b[OCas]:\+?\d+:[\"{]|"
@@ -66,7 +72,7 @@ _CODE = re.compile(
 _TEMPLATE = re.compile(
     r"\{\{[^{}]*[*.(\[|+'\"-][^{}]*\}\}|\{\{\s*\w+\s*\}\}|\{%[^%]*%\}|#\{[^{}]*[*.('+][^{}]*\}|<%[=@!#]?[^%]*%>|"
     r"\$\{[^{}]*[*.(:+'][^{}]*\}|"
-    r"[@*]\{[^{}]*[(.][^{}]*\}|<#\w+|\[#\w+|<\w+:\w+[^>]*=|#(?:set|if|foreach|include|parse|evaluate)\s*\(",
+    r"\{/?php\}|\[%[^\]]*%\]|[%$]\{\s*\(?#|[@*]\{[^{}]*[(.][^{}]*\}|<#\w+|\[#\w+|<\w+:\w+[^>]*=|#(?:set|if|foreach|include|parse|evaluate)\s*\(",
     re.DOTALL | re.IGNORECASE,
 )
 _MAGIC = re.compile(r"rO0AB|KztAAU|Cs7QAF|\xac\xed\x00\x05")
@@ -84,8 +90,10 @@ _GADGET = re.compile(
 
 def finding(text: str) -> str | None:
     bare = _COMMENT.sub(" ", text) if "/" in text else text
-    if (called := next(filter(_is_function, _CALL.findall(bare)), None)) is not None:
-        return f"calls {called[:40]}"
+    bare = _XML_HEAD.sub(" ", bare) if "<?" in bare else bare
+    for name, space, argument in _CALL.findall(bare):
+        if _is_function(name) and not (name.lower() in _ENGLISH and (space or argument.isalpha())):
+            return f"calls {name[:40]}"
     found = _CODE.search(bare)
     return f"code: {found[0].strip()[:40]}" if found else None
 

@@ -38,7 +38,7 @@ _XML = re.compile(
     r"<!(?:doctype|entity|element|attlist|notation)\b[^>]*(?:\[|system|public|%|#)|"
     r"!entity\s+%?\s*\w+\s+(?:system|public|['\"])|<!entity\b|\bxmlns(?::\w+)?\s*=|schemaLocation\s*=|"
     r"<xi:include|xinclude|<\?xml-stylesheet|"
-    r"<!--\s*#\s*(?:exec|include|echo|config|fsize|flastmod|printenv|set|if)|\+AD[wx4]|\bxsl:(?:value-of|import|"
+    r"<!--\s*#\s*(?:exec|include|echo|config|fsize|flastmod|printenv|set|if)|(?:^|[+\s])AD[wx4]-|\+AD[wx4]|\bxsl:(?:value-of|import|"
     r"include)|document\s*\(\s*['\"]",
     re.IGNORECASE,
 )

@@ -24,6 +24,8 @@ _SCRIPT_CODE = re.compile(
     r"constructor\.constructor|\bimport\s*\{[^}]*\}\s*from\b|\bexport\s+default\b|"
     r"child_process|\brequire\s*\(\s*['\"]|\brequire\.main\b|\bprocess\s*\.\s*(?:env|mainModule|binding|exit|kill)|"
     r"\b(?:fs|global)\.(?:read|write|append|process)|\bmodule\.(?:exports|constructor)|_load\s*\(|spawnSync|execSync|"
+    r"(?=[^\w\s]*[!+])(?=[^\w\s]*\[)[\[\]()!+]{8,}|(?:\]|\bReflect|\bArray|\bFunction)\s*\.\s*[\w.]{2,40}\s*`|"
+    r"\]\s*\.\s*(?:map|sort|find\w*|filter|some|every|forEach|reduce\w*|flatMap)\s*\(\s*\w|"
     r"(?:\[\s*\]|!\s*\[\s*\]|\+\s*\[)(?:\s*\+\s*[\[({!]){1,}|\bwith\s*\(\s*\w+\s*\)|\blocation\s*(?:=|\.(?:href|"
     r"hash|replace))",
     re.IGNORECASE | re.DOTALL,

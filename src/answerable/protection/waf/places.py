@@ -8,6 +8,7 @@ from answerable.protection.waf.words import words
 
 _SYSTEM_FILE = re.compile(
     r"(?:^|[\s'\"=:;,|&(/\\])/?(?:etc|proc|root|boot|dev|sys)[/\\]+[\w.$'\"*?{\[-]|"
+    r"(?:^|[\s'\"=:;|&(])(?:var/(?:log|www|lib)|usr/local)/\w|"
     r"(?:^|[\s'\"=:;|&(])/(?:var|usr|opt|srv|home|tmp|bin|sbin|lib|system|library)/[\w.]+(?:/|\s|$|\.)|"
     r"\b[a-z]:[\\/]+(?:windows|winnt|inetpub|boot|program files|users|documents)|"
     r"\b(?:boot|win|system|php|my)\.(?:ini|cnf)\b|[\\/]system32[\\/]|^\\\\[\w.:-]+\\\w+\$",
@@ -25,7 +26,7 @@ _PRIVATE_FILE = re.compile(
     r"jshintrc|ansible|terraform|sf|sqldeveloper|hplip|keys|local|mozilla|kde|gem|vagrant\.d|well-known/\.)(?:$|"
     r"[/\\\s.~?'\"&;])|"
     r"(?:id_(?:rsa|dsa|ecdsa|ed25519)|authorized_keys|known_hosts|WEB-INF|META-INF|wp-config\b|web\.config|"
-    r"config\.(?:inc|php|yml|json)\b|composer\.(?:json|lock)|package(?:-lock)?\.json|yarn\.lock|Gemfile|"
+    r"config\.(?:inc|php|yml|json)\b|config/\w+\.(?:ya?ml|php|inc|xml)\b|server-(?:status|info)$|composer\.(?:json|lock)|package(?:-lock)?\.json|yarn\.lock|Gemfile|"
     r"Dockerfile|docker-compose|"
     r"localsettings\.php|settings\.(?:php|py|local)|database\.yml|secrets?\.(?:yml|json|env)|credentials\.(?:json|xml)|"
     r"thumbs\.db|auth\.json|sftp-config\.json|php(?:info|unit|myadmin)|db_layer|adminer|Jenkinsfile|Vagrantfile|"
@@ -35,6 +36,10 @@ _PRIVATE_FILE = re.compile(
     r"[\w-]+\.(?:bak|swp|sql|old|orig|pem|ppk|pfx|kdbx)$))",
     re.IGNORECASE,
 )
+_HIDDEN_FILE = re.compile(
+    r"(?:[/\\]\.(?!well-known\b)[a-z][\w-]{2,40}|^\.[a-z][\w-]{2,40}(?=[/\\]))(?=$|[/\\.~])", re.IGNORECASE
+)
+"""Files whose names begin with a dot are for nobody else."""
 _SCHEMES = words(
     "compress.bzip2 compress.zlib ssh2.shell ssh2.exec ssh2.tunnel ssh2.sftp ssh2.scp file gopher dict ldap ldaps "
     "tftp sftp php phar zlib zip rar glob expect ogg jar netdoc rmi jndi view-source local_file mailto unix ftp ftps "
@@ -65,7 +70,7 @@ def traversal(text: str) -> str | None:
 
 
 def private_file(text: str) -> str | None:
-    found = _SYSTEM_FILE.search(text) or _PRIVATE_FILE.search(text)
+    found = _SYSTEM_FILE.search(text) or _PRIVATE_FILE.search(text) or _HIDDEN_FILE.search(text)
     return f"names {found[0].strip()[:40]}" if found else None
 
 

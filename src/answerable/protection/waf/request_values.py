@@ -107,8 +107,9 @@ def _walked(value: Any, field: str) -> Iterator[RequestValue]:
 
 def decoded(text: str, *, plus: bool = True) -> str:
     text = text[:LONGEST_VALUE]
-    for _ in range(_ROUNDS):
-        once = text.replace("+", " ") if plus else text
+    for turn in range(_ROUNDS):
+        # A plus that was itself encoded is a plus.
+        once = text.replace("+", " ") if plus and turn == 0 else text
         if "%" in once:
             once = unquote_to_bytes(once).decode("utf-8", "replace")
         once = _ESCAPED.sub(lambda match: chr(int(match[1] or match[2] or match[3], 16)), once)

@@ -60,6 +60,15 @@ _RUNNERS = words(
 _TOOLS = re.compile(r"(?:ansible|chef|lwp|systemd|apt|rmt)-[a-z-]+|python[\d.]+|chef(?= )")
 _CLIENTS = words("curl wget lynx w3m aria2c node python ruby perl php links nmap")
 """Programs that send requests by their own name."""
+_PLAIN_TOOLS = words(
+    "chattr chgrp chmod chown crontab gunzip gzip ifconfig insmod iptables killall lsof mkdir mkfifo mknod ncat netcat "
+    "netstat nslookup pkill rmdir rsync scp sftp systemctl tcpdump tftp traceroute umount uname unzip useradd usermod "
+    "wget xxd zcat"
+)
+"""Commands that are words of no language: with anything behind them they are meant as commands."""
+_HIDDEN_WORD = re.compile(r"[a-z/](?:\$[@*!?_-]|\$\(\)|``|''|\"\"|\\|['\"](?=\w))+[a-z/]", re.IGNORECASE)
+"""Signs inside of a word that a shell drops."""
+_DROPPED = re.compile(r"\$[@*!?_-]|\$\(\)|[`'\"\\]")
 _SEPARATOR = re.compile(r"\$\(|[<>]\(|&&|\|\||[;|`\n\r&]|\{(?=\s|,)")
 _NOISE = re.compile(r"''|\"\"|\\(?=[\w/])|\$[@*!?_$-]|\$\{[^}]{0,20}\}|\^")
 _PATH = re.compile(r"^(?:[a-z]:)?(?:[\\/]?[\w.*?-]*[\\/])+", re.IGNORECASE)
@@ -100,7 +109,16 @@ _SHAPES = (
         "variables",
     ),
     (re.compile(r"(?:^|[\s=:])~(?:[+-]\d*|\d+)(?:$|/)"), "an expansion"),
-    (re.compile(r"\$\(\(|\$\{[a-z_]+[:#%/^,@]", re.I), "a substitution"),
+    (re.compile(r"\$\(\(|\$\{[a-z_]+[:#%/^,@]|(?:^|[\s=;|&])[<>]\(\s*[\w/.$]|\$'\\", re.I), "a substitution"),
+    (re.compile(r"(?:^|[\s;&|])\[\[?\s+(?:!\s+)?-[a-z]\s+\S+\s+\]"), "a test"),
+    (re.compile(r"(?:^|[;&\s])(\w{1,12})=[^;&\s]{1,40}(?:;|&&)\s*\$\{?\1\b"), "variables"),
+    (
+        re.compile(
+            r"(?:^|;)\s*\.(?:archive|backup|bail|cd|clone|dbconfig|dump|excel|filectrl|fullschema|import|load|log|once|"
+            r"open|output|read|restore|save|schema|shell|system|tables|vfslist)(?:\s+\S|\s*$)"
+        ),
+        "a command of a database shell",
+    ),
     (
         re.compile(
             r"\b(?:for|while|until)\b.{1,100}\bdo\b.{1,200}\bdone\b|\bif\s+(?:\[|\(|exist\b|"
@@ -119,12 +137,26 @@ def finding(text: str) -> str | None:
         found = shape.search(text)
         if found and (what != "a path with gaps" or re.search(r"[?*\[]", re.sub(r"\?\w+$", "", found[0]))):
             return f"{what}: {found[0].strip()[:40]}"
+    if (hidden := _hidden_command(text)) is not None:
+        return f"runs {hidden}, written so that it is not seen"
     at, first = 0, True
     for cut in (*_SEPARATOR.finditer(text), None):
         piece = text[at : cut.start() if cut else len(text)]
         if (command := _command(piece, first=first)) is not None:
             return f"runs {command}"
         first, at = False, cut.end() if cut else len(text)
+    return None
+
+
+def _hidden_command(text: str) -> str | None:
+    if not _HIDDEN_WORD.search(text):
+        return None
+    for word in text.split():
+        if word.count("'") % 2 or word.count('"') % 2:
+            continue  # an apostrophe
+        name = _PATH.sub("", _DROPPED.sub("", word)).strip(";|&()").lower()
+        if _HIDDEN_WORD.search(word) and name in _UNIX:
+            return name
     return None
 
 
@@ -154,6 +186,8 @@ def _command(piece: str, *, first: bool) -> str | None:
     if name in _RUNNERS and (_command(rest, first=True) is not None or rest.partition(" ")[0] in _UNIX - _ENGLISH):
         return f"{name} {rest}"[:40]
     if _ARGUMENT.match(rest):
+        return f"{name} {rest}"[:40]
+    if name in _PLAIN_TOOLS and rest and len(rest.split()) <= 4:
         return f"{name} {rest}"[:40]
     if first:
         return f"{name} {rest}"[:40] if "-" in name and rest and name in _UNIX else None

@@ -63,7 +63,7 @@ _TOKEN = re.compile(
 )
 _QUOTES = str.maketrans("\u2018\u2019\u00b4\u2032\u201c\u201d", "''''\"\"")
 _APOSTROPHE = re.compile(r"'[a-z]{1,4}\b(?!\s*[=(<>|])", re.IGNORECASE)
-_QUOTATION = re.compile(r"[^'\"`]*(['\"`])[^'\"`]*\1[\w\s.,!?]*")
+_QUOTATION = re.compile(r"(?:[^'\"`]*[^\w'\"`])?(['\"`])[^'\"`]*\1(?:[\s.,!?][\w\s.,!?]*)?")
 _MOST_TOKENS = 40
 _OPERAND = r"\(*(?:[nsvf]|w(?=[o&)c(]|$)|k)"
 _BEHIND_A_QUOTE = re.compile(
@@ -83,13 +83,29 @@ _AS_IT_STANDS = re.compile(
     r"o::w"
 )
 _PHRASE = re.compile(
-    r"^(?:order|group) by\b|^from [\w`.]+ (?:where|limit|group|order|left|inner|join)\b|^having \d|^execute? \w+$|"
+    r"^(?:order|group) by (?:\d|\S+ ?(?:[,;#(]|--|asc\b|desc\b|limit\b|having\b))|"
+    r"^from [\w`.]+ (?:where|limit|group|order|left|inner|join)\b|^having \d|^execute? \w+$|"
     r"^select \(?case\b|^declare ?@|^set @\w|^exec ?\(|^(?:or|and) *\(?$|^except +select\b|^create table \w|"
     r"\bas ?[`\"']\w*[`\"']? ?from\b|=? ?\( ?select$|^\({5,}|"
     r"^select (?:0x|\w+ where)|\bunion (?:all |distinct )?select\b|^print\b.?$|^case when .+ then\b|^(?:like \(|"
     r"\) ?like ?\(?)$|^as \w+ from$|union(?:all)?select\w|"
     r"^(?:is|like) (?:not )?null$|\bgroup by\b.+\bhaving\b",
     re.IGNORECASE,
+)
+_STATEMENT = re.compile(
+    r"^\W*(?:merge into \S+ using|create (?:or replace )?(?:function|procedure|trigger|database|user|login) \w+|"
+    r"alter (?:database|table|user|login|role) \w+|truncate table \w|drop (?:table|database|view|user|function) \w|"
+    r"shutdown with nowait|grant \w+ on \w)|^['\")\d]+ ?(?:order|group) by \d",
+    re.IGNORECASE,
+)
+_OVERFLOW = re.compile(
+    r"-?(?:2147483648|2147483649|4294967295|4294967296|9223372036854775808|18446744073709551616|"
+    r"2\.225073858507\d*e-308|1e(?:309|\d{4,}))",
+    re.IGNORECASE,
+)
+"""Numbers just beyond what a database or a program can hold; nobody writes them by chance."""
+_OPERATOR = re.compile(
+    r"\d\.e[(),]|['\"\])}]\s*(?:->>?|@>|<@|\?[&|]|#>>?|#-)\s*['\"\w]|(?:@>|<@|\?[&|]|#>>?|#-)\s*['\"]", re.I
 )
 _CAST = re.compile(
     r"[\w)\]]::(?:int|bigint|text|json|jsonb|double|float|numeric|date|varchar|char|bool|bytea|regclass)"
@@ -107,13 +123,15 @@ def finding(text: str) -> str | None:
         return f"names {named[0][:40]}"
     text = text.translate(_QUOTES)
     bare = " ".join(re.sub(r"/\*.*?\*/", " ", text).split()).strip("()`/;>+=' ")
-    for shape in (_CAST, _HEX, _HINT, _ESCAPED_QUOTE, _PASTED):
+    if _OVERFLOW.fullmatch(text.strip()):
+        return "a number that is too large on purpose"
+    for shape in (_CAST, _HEX, _HINT, _ESCAPED_QUOTE, _PASTED, _OPERATOR):
         if (found := shape.search(text)) is not None:
             return f"a piece of SQL: {found[0].strip()[:40]}"
     if (always := _always_true(text)) is not None:
         return f"is always true: {always[:40]}"
     is_short = len(bare.split()) <= 8
-    if (phrase := _PHRASE.search(bare)) is not None and is_short:
+    if (phrase := _PHRASE.search(bare) or _STATEMENT.search(" ".join(text.split()))) is not None and is_short:
         return f"a piece of a statement: {phrase[0][:40]}"
     return _of_tokens(text) or _cut_call(text)
 
@@ -134,7 +152,13 @@ def _always_true(text: str) -> str | None:
     return text.strip() if (found[2] != found[5]) == differs else None
 
 
+_ALTERNATIVES = re.compile(r"(?:between\s+)?(['\"]?)([\w.]+)\1\s+(?:or|and)\s+(['\"]?)([\w.]+)\3", re.IGNORECASE)
+
+
 def _of_tokens(text: str) -> str | None:
+    named = _ALTERNATIVES.fullmatch(text.strip())
+    if named is not None and named[2].lower() != named[4].lower():
+        return None  # `10 or 12`: two things that somebody names, and no condition
     plain = "".join(_kinds(text))
     # Sentences have commas and words, but few operators; `n` for a number alone is no statement either.
     if _AS_IT_STANDS.search(plain[:_MOST_TOKENS]) and re.search(r"[('\"=;*@<>|!]|--|\d", text) and not _is_prose(plain):

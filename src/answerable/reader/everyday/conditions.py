@@ -1,17 +1,21 @@
 """Conditions: for each phrase of a request the ways to take it, and the sets that go together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
 from answerable.query.plan import Between, Compare, Constant, Filter, InList, InQuery, IsNull, TextMatch
 from answerable.reader.everyday.calendar_columns import calendar_columns, stored_part
 from answerable.reader.everyday.comparisons import comparisons
 from answerable.reader.everyday.condition import ConditionChoice
+from answerable.reader.everyday.happenings import NONE_VALUES, happenings, stock_conditions
 from answerable.reader.everyday.number_tests import number_options
 from answerable.reader.everyday.reach import EACH_JOIN, UNSAID_NUMBER, is_number, join_weight, reach
-from answerable.reader.everyday.request import EverydayRequest
+from answerable.reader.everyday.request import EverydayRequest, Places
 from answerable.reader.everyday.word_options import Element
+from answerable.reader.grammar.dated_scene import DatedScene
 from answerable.reader.grammar.periods import DateBounds, date_column, in_periods, time_conditions
+from answerable.reader.linking.links import ValueMention
 from answerable.reader.linking.schema import ColumnView, Schema
 from answerable.reader.plans.draft_to_plan import all_of, build_plan, column_ref
 from answerable.reader.plans.joins import NoPath, distance, join_tree
@@ -27,8 +31,16 @@ _AGES = {word: (tens, tens + 9) for tens, word in zip(range(10, 100, 10), _DECAD
     **dict.fromkeys(("seniors", "pensioners", "retirees", "elderly"), (65, 200)),
 }
 _TENS = {f"{tens}s": (tens, tens + 9) for tens in range(10, 100, 10)}
-_NONE = frozenset({"none", "no", "nothing", "n/a", "-", "nil"})
 _MOST_CONDITION_SETS = 12
+_RIVAL = -0.4
+_BEGINNINGS = "from origin orig source src pickup pick departure departing depart start sender home"
+_ENDS = "to destination dest dst dropoff drop arrival arriving arrive end receiver recipient target"
+_WAYS = {
+    **dict.fromkeys(("from", "leaving", "off"), frozenset(_BEGINNINGS.split())),
+    **dict.fromkeys(("to", "into", "towards", "toward", "reaching"), frozenset(_ENDS.split())),
+}
+"""Words before a place, with the words of columns that hold the beginning or the end of a way."""
+_HAVING = frozenset({"with", "any", "had", "have", "some", "get", "gets", "got", "receive", "receives", "received"})
 
 
 def condition_sets(request: EverydayRequest, table: int) -> Iterator[ConditionChoice]:
@@ -39,6 +51,8 @@ def condition_sets(request: EverydayRequest, table: int) -> Iterator[ConditionCh
         *_negation_options(request, table),
         *comparisons(request, table),
         *_presences(request, table),
+        *happenings(request, table),
+        *stock_conditions(request, table),
         *_age_options(request, table),
     ]
     times = _time_options(request, table)
@@ -72,6 +86,7 @@ def _value_options(request: EverydayRequest, table: int) -> Iterator[list[Condit
     """Values of one column belong together: dream or torgersen."""
     question, schema = request.question, request.question.schema
     by_column: dict[tuple[int, bool], list[str]] = {}
+    others: dict[int, list[ValueMention]] = {}
     row = request.compared_row(table)
     for value in question.values:
         if row is not None and value.start == row.start:
@@ -85,24 +100,46 @@ def _value_options(request: EverydayRequest, table: int) -> Iterator[list[Condit
             yield []
             return
         said = [rival for rival in near if request.options.best(Element("column", rival.column), request.content) > 0.4]
-        best = (said or near)[0]
+        towards = [rival for rival in near if _is_end_of_way(question, value, schema.columns[rival.column])]
+        best = (towards or said or near)[0]
         by_column.setdefault((best.column, negated), []).append(best.value)
+        if not towards and not said:
+            equal = [one for one in near if one.column != best.column and one.score >= best.score]
+            others[best.column] = [one for one in equal if schema.columns[one.column].table == table]
     for (column, negated), texts in by_column.items():
-        left = column_ref(schema, column)
-        values = tuple(Constant(value=_as_stored(schema.columns[column], text)) for text in dict.fromkeys(texts))
-        condition: Filter = InList(left=left, values=values, negated=negated)
-        if len(values) == 1:
-            condition = Compare(left=left, op="!=" if negated else "=", right=values[0])
-        yield [
-            ConditionChoice(
-                where=(condition,),
-                uses=frozenset({Element("column", column), Element("table", schema.columns[column].table)}),
-                weight=join_weight(schema, table, column),
-                tested=(column,),
-                multiplies=schema.columns[column].table != table,
-                compared=column if len(values) > 1 and request.compares and not negated else None,
-            )
-        ]
+        ways = [_is_one_of(request, table, column, texts, negated=negated)]
+        if len(texts) == 1:
+            # Airport: where the ride begins or where it ends.
+            for rival in others.get(column, [])[:1]:
+                way = _is_one_of(request, table, rival.column, [rival.value], negated=negated)
+                ways.append(replace(way, weight=way.weight + _RIVAL))
+        yield ways
+
+
+def _is_one_of(
+    request: EverydayRequest, table: int, column: int, texts: Sequence[str], *, negated: bool
+) -> ConditionChoice:
+    schema = request.question.schema
+    left = column_ref(schema, column)
+    values = tuple(Constant(value=_as_stored(schema.columns[column], text)) for text in dict.fromkeys(texts))
+    condition: Filter = InList(left=left, values=values, negated=negated)
+    if len(values) == 1:
+        condition = Compare(left=left, op="!=" if negated else "=", right=values[0])
+    return ConditionChoice(
+        where=(condition,),
+        uses=frozenset({Element("column", column), Element("table", schema.columns[column].table)}),
+        weight=join_weight(schema, table, column),
+        tested=(column,),
+        multiplies=schema.columns[column].table != table,
+        compared=column if len(values) > 1 and request.compares and not negated else None,
+    )
+
+
+def _is_end_of_way(question: DatedScene, value: ValueMention, view: ColumnView) -> bool:
+    """Rides *to* the airport end there, flights *from* Oslo begin there: the columns for the two ends of a way."""
+    before = [word for word in question.words[max(0, value.start - 2) : value.start] if word not in ("the", "a")]
+    ends = _WAYS.get(before[-1]) if before else None
+    return ends is not None and not ends.isdisjoint(view.words)
 
 
 def _as_stored(view: ColumnView, text: str) -> str | int | bool:
@@ -171,12 +208,15 @@ def _values_together(request: EverydayRequest, table: int) -> ConditionChoice | 
 
 def _negation_options(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
     """Rows without partners, without a value, or with another one."""
-    question, schema = request.question, request.question.schema
-    if not question.cues("NEG", "NULL") or request.negated_values:
-        return
+    for scope in () if request.negated_values else request.negations:
+        yield _lacking_one(request, table, scope)
+
+
+def _lacking_one(request: EverydayRequest, table: int, scope: Places) -> list[ConditionChoice]:
+    """The ways to take one negation: no garage."""
+    schema = request.question.schema
     found: list[tuple[float, ConditionChoice]] = []
-    heads = request.negated or tuple(request.content)
-    for place in heads:
+    for place in scope or tuple(request.content):
         for element, chance in request.options.by_place[place].items():
             if element.kind == "value":
                 found.append((chance, ConditionChoice(uses=frozenset({element}))))
@@ -185,11 +225,12 @@ def _negation_options(request: EverydayRequest, table: int) -> Iterator[list[Con
             elif element.kind == "column":
                 view = schema.columns[element.id]
                 if view.table == table and (lacks := _is_none_of(schema, view)):
-                    found.append((chance, ConditionChoice(where=(lacks,), uses=frozenset({element}))))
+                    option = ConditionChoice(where=(lacks,), uses=frozenset({element}), tested=(view.id,))
+                    found.append((chance, option))
                 elif view.table != table and (lacking := _lacking(request, table, view.table)):
                     uses = frozenset({element, Element("table", view.table)})
                     found.append((chance * 0.8, ConditionChoice(where=(lacking,), uses=uses, dated=True)))
-    if not request.negated or max((chance for chance, _ in found), default=0.0) < 0.3:
+    if not scope or max((chance for chance, _ in found), default=0.0) < 0.3:
         for edge in schema.edges.get(table, ()):
             # Nobody takes, never used: the rows that point here are what is lacking.
             if edge.relationship.to_table == schema.tables[table].name and (
@@ -197,7 +238,9 @@ def _negation_options(request: EverydayRequest, table: int) -> Iterator[list[Con
             ):
                 found.append((0.1, ConditionChoice(where=(lacking,), weight=UNSAID_NUMBER, dated=True)))
     found.sort(key=lambda pair: -pair[0])
-    yield [option for _, option in found]
+    # Smokers vs non-smokers: the negation names the other side, and leaves nothing out.
+    both = [ConditionChoice()] if request.sets_apart else []
+    return [*both, *(option for _, option in found)]
 
 
 def _is_none_of(schema: Schema, view: ColumnView) -> Filter | None:
@@ -205,7 +248,7 @@ def _is_none_of(schema: Schema, view: ColumnView) -> Filter | None:
     left = column_ref(schema, view.id)
     if is_number(view) and view.source.minimum == 0:
         return Compare(left=left, op="=", right=Constant(value=0))
-    none = next((text for text in view.source.examples if text.strip().lower() in _NONE), None)
+    none = next((text for text in view.source.examples if text.strip().lower() in NONE_VALUES), None)
     if none is not None and not view.numeric:
         return Compare(left=left, op="=", right=Constant(value=_as_stored(view, none)))
     return IsNull(left=left) if view.source.null_count else None
@@ -335,7 +378,7 @@ def _presences(request: EverydayRequest, table: int) -> Iterator[list[ConditionC
     question, schema = request.question, request.question.schema
     for place in request.content:
         before = question.words[max(0, place - 2) : place]
-        if not {"with", "any", "had", "have", "some"} & set(before) or place in request.negated:
+        if (_HAVING.isdisjoint(before) and before != ["on", "a"]) or place in request.negated:
             continue
         if any(place in test.heads[:2] for test in request.numbers):
             continue

@@ -10,15 +10,15 @@ from answerable.reader.everyday.derived import Quantity, derived
 from answerable.reader.everyday.grids import is_grid, is_measured
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.rates import rates
-from answerable.reader.everyday.reach import EACH_JOIN, UNSAID, headed, is_number, join_weight, reach
+from answerable.reader.everyday.reach import EACH_JOIN, UNSAID, headed, is_many, is_number, join_weight, reach
 from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.grammar.measure_expressions import restricted
 from answerable.reader.grammar.periods import time_conditions
 from answerable.reader.linking.column_kinds import adds_up, is_flag, is_level, is_whole
 from answerable.reader.linking.scales import names_something
-from answerable.reader.linking.schema import ColumnView
-from answerable.reader.plans.draft_to_plan import all_of, column_ref
+from answerable.reader.linking.schema import ColumnView, Schema
+from answerable.reader.plans.draft_to_plan import all_of, column_ref, tables_in
 
 _COUNT_ROWS = Aggregate(function="count")
 _HUNDRED = Constant(value=100)
@@ -26,6 +26,7 @@ _MOST_OPTIONS = 3
 _FEW_NUMBERS = 3
 _OF_A_GRID = -0.6
 _COUNTED_CELLS = -1.5
+_OTHERS_COUNTED = 1.0
 _NAMED = 0.6
 _COMPARATIVES = frozenset({"better", "more", "higher", "bigger", "longer", "worse", "less"})
 _RANKING_BY_TIME = frozenset(
@@ -42,7 +43,9 @@ def rows_counted(request: EverydayRequest, base: Proposal) -> float:
 
 def counts(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     schema = request.question.schema
-    yield replace(base, select=(*base.select, _COUNT_ROWS), weight=base.weight + rows_counted(request, base))
+    counted = each_once(schema, base)
+    weight = base.weight + rows_counted(request, base) - (_OTHERS_COUNTED if _names_another(request, base) else 0.0)
+    yield replace(base, select=(*base.select, counted), weight=weight)
     for column in schema.tables[base.table].columns:
         view = schema.columns[column]
         # "How many rides": a table of days has their number in a column.
@@ -72,6 +75,26 @@ def counts(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
             uses=uses,
             weight=base.weight - 0.3,
         )
+
+
+def _names_another(request: EverydayRequest, base: Proposal) -> bool:
+    """How many *couriers* sent parcels: couriers are counted."""
+    options = {} if request.subject is None else request.options.by_place[request.subject]
+    tables = [element.id for element, chance in options.items() if element.kind == "table" and chance >= _NAMED]
+    return bool(tables) and base.table not in tables
+
+
+def each_once(schema: Schema, base: Proposal) -> Aggregate:
+    """Counts rows. Riders who took a trip in May are counted once each, however many trips they took."""
+    key = schema.tables[base.table].key
+    others = {other for condition in base.where for other in tables_in(condition, schema)} - {base.table}
+    if (
+        key is None
+        or column_ref(schema, key) in base.group
+        or not any(is_many(schema, base.table, other) for other in others)
+    ):
+        return _COUNT_ROWS
+    return Aggregate(function="count", of=column_ref(schema, key), distinct=True)
 
 
 def _measures(
@@ -163,7 +186,8 @@ def figures_of_groups(request: EverydayRequest, base: Proposal) -> Iterator[Prop
                 of = column_ref(request.question.schema, view.id)
                 figure = Aggregate.model_validate({"function": function, "of": of})
                 yield replace(one, select=(*one.select, figure), weight=one.weight - (0.7 if unlikely else 0.0))
-    yield replace(base, select=(*base.select, _COUNT_ROWS), weight=base.weight + rows_counted(request, base))
+    counted = each_once(request.question.schema, base)
+    yield replace(base, select=(*base.select, counted), weight=base.weight + rows_counted(request, base))
     yield from _different_ones(request, base)
 
 

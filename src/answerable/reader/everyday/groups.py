@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice, product
 from math import log
 
-from answerable.query.plan import DatePart, Expr
+from answerable.query.plan import Compare, DatePart, Expr
 from answerable.reader.everyday.calendar_columns import calendar_columns
 from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.proposal import Proposal
@@ -13,6 +13,7 @@ from answerable.reader.everyday.reach import EACH_JOIN
 from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.grammar.periods import date_column, time_bucket, year_column
+from answerable.reader.linking.column_kinds import is_flag
 from answerable.reader.linking.schema import ColumnView
 from answerable.reader.plans.draft_to_plan import column_ref
 from answerable.reader.plans.joins import distance
@@ -23,17 +24,23 @@ _TOGETHER = -0.3
 _UNSAID_GROUP = -1.0
 # Nobody groups by a number that is different for nearly every row.
 _MOST_NUMBERS = 60
+_NAMES_A_FLAG = 0.45
+_OTHER_SIDE = frozenset({"without", "rest", "others", "not", "didn't", "don't", "non", "other", "those", "ones", "no"})
+Dimension = tuple[tuple[Expr, ...], tuple[Expr, ...], frozenset[Element], float]
+"""What to group by, what to show of it, the words that ask for it, and how likely it is."""
 
 
 def grouped(request: EverydayRequest, base: Proposal, conditions: ConditionChoice) -> Iterator[Proposal]:
     """With each way to take what stands after "by" and "each"."""
     question, schema = request.question, request.question.schema
-    choices: list[list[tuple[tuple[Expr, ...], tuple[Expr, ...], frozenset[Element], float]]] = []
+    choices: list[list[Dimension]] = []
     if conditions.compared is not None:
         key = column_ref(schema, conditions.compared)
         # "Either of them" may also ask for no more than the rows of both.
         apart = ((key,), (key,), frozenset({Element("column", conditions.compared)}), 0.0)
         choices.append([apart] if request.sets_apart else [apart, ((), (), frozenset(), _TOGETHER)])
+    elif not request.groups and (sides := _yes_and_no(request, base)):
+        choices.append(sides)
     for places in request.groups:
         # "Per head" groups nothing: it is a part of what a column is called.
         said = list(dimensions_at(request, base.table, places))
@@ -58,9 +65,28 @@ def grouped(request: EverydayRequest, base: Proposal, conditions: ConditionChoic
         )
 
 
-def dimensions_at(
-    request: EverydayRequest, table: int, places: Sequence[int]
-) -> Iterator[tuple[tuple[Expr, ...], tuple[Expr, ...], frozenset[Element], float]]:
+def _yes_and_no(request: EverydayRequest, base: Proposal) -> list[Dimension]:
+    """Members vs the rest, with a fireplace vs without: the two sides of a flag."""
+    question, schema = request.question, request.question.schema
+    words = question.words
+    if not (request.sets_apart or {"with", "without"} <= set(words)) or _OTHER_SIDE.isdisjoint(words):
+        return []
+    others = frozenset(Element("word", place) for place, word in enumerate(words) if word in _OTHER_SIDE)
+    found = []
+    for column in schema.tables[base.table].columns:
+        chance = request.options.best(Element("column", column), request.content)
+        ref = column_ref(schema, column)
+        if is_flag(schema.columns[column]) and chance >= _NAMES_A_FLAG and not _is_tested(base, ref):
+            found.append((chance, ((ref,), (ref,), others | {Element("column", column)}, 0.0)))
+    found.sort(key=lambda pair: -pair[0])
+    return [side for _, side in found]
+
+
+def _is_tested(base: Proposal, ref: Expr) -> bool:
+    return any(isinstance(condition, Compare) and condition.left == ref for condition in base.where)
+
+
+def dimensions_at(request: EverydayRequest, table: int, places: Sequence[int]) -> Iterator[Dimension]:
     schema = request.question.schema
     found: dict[Element, float] = {}
     for place in places:
@@ -94,9 +120,7 @@ def dimensions_at(
             yield (ref,), (ref,), frozenset({element, Element("table", view.table)}), weight
 
 
-def _unsaid_dimensions(
-    request: EverydayRequest, table: int
-) -> list[tuple[tuple[Expr, ...], tuple[Expr, ...], frozenset[Element], float]]:
+def _unsaid_dimensions(request: EverydayRequest, table: int) -> list[Dimension]:
     """Per industry, where nothing is called so: each column with few different words may be meant."""
     schema = request.question.schema
     views = [schema.columns[column] for column in schema.tables[table].columns]

@@ -2,7 +2,7 @@
 
 from math import log
 
-from answerable.query.plan import Aggregate, Between, Compare, Constant, DateDifference, Filter
+from answerable.query.plan import Aggregate, Between, Compare, Constant, DateDifference, Expr, Filter
 from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.derived import derived
 from answerable.reader.everyday.proposal import Proposal
@@ -17,12 +17,17 @@ from answerable.reader.plans.draft_to_plan import column_ref
 _COUNT_ROWS = Aggregate(function="count")
 _COMPARISON_WORDS = 3
 _AMOUNT_OF_TABLE = 0.6
+_NAMED = 0.6
+_AGE = 0.4
+_OLDEST = 120
+_IN_ALL = frozenset({"altogether", "total", "overall", "combined"})
 _MONEY_UNITS = frozenset({"bucks", "dollars", "euros", "pounds", "usd", "eur", "gbp", "grand"})
 
 
 def number_options(request: EverydayRequest, table: int, test: NumberTest) -> list[ConditionChoice]:
     schema = request.question.schema
     found: list[tuple[float, ConditionChoice]] = []
+    said_in_all = not _IN_ALL.isdisjoint(request.question.words)
     for view in schema.columns:
         if reach(schema, table, view.id) is None or not _may_be_compared(view, test):
             continue
@@ -32,15 +37,30 @@ def number_options(request: EverydayRequest, table: int, test: NumberTest) -> li
             chance = max(chance, _AMOUNT_OF_TABLE * headed(request, Element("table", view.table), test.heads))
         if size_in(test.unit, view.words) is not None:
             chance = max(chance, 0.5)
-        if chance == 0.0 and (view.table != table or not _in_range(view, test)):
+        chance = max(chance, _AGE if _is_age(view, test) else 0.0)
+        # A number that the column cannot have is none of it, unless the column is named.
+        if not _in_range(view, test) and chance < _NAMED:
+            continue
+        if chance == 0.0 and view.table != table:
             continue
         weight = (0.0 if chance > 0.0 else UNSAID_NUMBER + UNSAID) + join_weight(schema, table, view.id)
         uses = frozenset({Element("column", view.id)}) if chance > 0.0 else frozenset()
         weight += 0.0 if _in_range(view, test) else -1.5
-        where = (_comparison(schema, view, test),)
+        where = (_comparison(view, test, column_ref(schema, view.id)),)
         option = ConditionChoice(where=where, uses=uses, weight=weight, tested=(view.id,))
         found.append((log(max(chance, 0.05)) + weight, option))
+        if view.table == table and chance > 0.0 and adds_up(view):
+            found.append((log(chance) + (0.3 if said_in_all else -1.0), _adds_up_to(schema, view, test, uses)))
     found += _time_taken(request, table, test)
+    found += _counted(request, table, test)
+    found.sort(key=lambda pair: -pair[0])
+    return [option for _, option in found]
+
+
+def _counted(request: EverydayRequest, table: int, test: NumberTest) -> list[tuple[float, ConditionChoice]]:
+    """More than 3 times, at least 2 orders: how many rows belong together."""
+    schema = request.question.schema
+    found = []
     if test.unit in ("times", "time"):
         for end in (table, *(edge.end for edge in schema.edges.get(table, ()) if is_many(schema, table, edge.end))):
             said = request.options.best(Element("table", end), request.content)
@@ -53,8 +73,20 @@ def number_options(request: EverydayRequest, table: int, test: NumberTest) -> li
         if chance > 0.0 and other.id != table and is_many(schema, table, other.id):
             uses = frozenset({Element("table", other.id)})
             found.append((log(chance), ConditionChoice(having=_count_is(test), uses=uses, counted=other.id)))
-    found.sort(key=lambda pair: -pair[0])
-    return [option for _, option in found]
+    return found
+
+
+def _adds_up_to(schema: Schema, view: ColumnView, test: NumberTest, uses: frozenset[Element]) -> ConditionChoice:
+    """Who spent over 2000 altogether: what the rows of each amount to."""
+    total = Aggregate(function="sum", of=column_ref(schema, view.id))
+    having = _comparison(view, test, total)
+    return ConditionChoice(having=having, uses=uses, tested=(view.id,), counted=view.table)
+
+
+def _is_age(view: ColumnView, test: NumberTest) -> bool:
+    """Anyone over 85, men between 30 and 40: of people, a number without a name is their age."""
+    compared = test.operator in ("<", "<=", ">", ">=", "between")
+    return compared and "age" in view.words and test.low <= _OLDEST and not test.unit.isalpha()
 
 
 def _time_taken(request: EverydayRequest, table: int, test: NumberTest) -> list[tuple[float, ConditionChoice]]:
@@ -120,8 +152,7 @@ def _said_number(view: ColumnView, test: NumberTest) -> float:
     return number if fits else test.unscaled
 
 
-def _comparison(schema: Schema, view: ColumnView, test: NumberTest) -> Filter:
-    left = column_ref(schema, view.id)
+def _comparison(view: ColumnView, test: NumberTest, left: Expr) -> Filter:
     low = _whole(_said_number(view, test))
     if test.high is not None:
         high = _whole(_in_unit(view, test.high, test.unit))

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from answerable.query.plan import Aggregate
 from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.conditions import condition_sets
 from answerable.reader.everyday.figures import (
     calculations,
     counts,
+    each_once,
     figures_of_groups,
     gaps,
     rows_counted,
@@ -30,11 +30,10 @@ from answerable.reader.everyday.rankings import (
 )
 from answerable.reader.everyday.rates import ratios
 from answerable.reader.everyday.request import EverydayRequest
-from answerable.reader.everyday.shown import listed
+from answerable.reader.everyday.shown import listed, with_also
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.schema import Schema
 
-_COUNT_ROWS = Aggregate(function="count")
 # "Rides to the airport" more often asks for the rides than for their number.
 _COUNTED_FRAGMENT = -0.5
 _NO_PERIOD = -1.0
@@ -127,10 +126,10 @@ def _rows(request: EverydayRequest, base: Proposal, conditions: ConditionChoice)
     elif request.ranking is not None and not request.ranking.sorts_all:
         # Who asks for the busiest hour does not ask for a row.
         other = _NO_PERIOD if request.unit in ("hour", "month", "year") else 0.0
-        yield from first_rows(request, replace(base, weight=base.weight + other))
+        yield from with_also(request, first_rows(request, replace(base, weight=base.weight + other)))
     else:
         yield from totals(request, base)
-        yield from listed(request, base, conditions.multiplies)
+        yield from with_also(request, listed(request, base, conditions.multiplies))
         if request.is_fragment and base.where and request.ranking is None:
-            counted = _COUNTED_FRAGMENT + rows_counted(request, base)
-            yield replace(base, select=(_COUNT_ROWS,), weight=base.weight + counted)
+            weight = base.weight + _COUNTED_FRAGMENT + rows_counted(request, base)
+            yield replace(base, select=(each_once(request.question.schema, base),), weight=weight)

@@ -31,7 +31,8 @@ _NUMBER_ALONE = 0.7
 _CHANGES = frozenset(
     {"change", "growth", "difference", "delta", "gain", "profit", "profits", "net", "balance", "return"}
 )
-_OF_MANY = frozenset({"busiest", "quietest", "top"})
+_BUSY = frozenset({"busiest", "quietest"})
+_OF_MANY = _BUSY | {"top"}
 
 
 def _is_descending(request: EverydayRequest, view: ColumnView) -> bool:
@@ -144,10 +145,14 @@ def first_rows(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     assert request.ranking is not None
     question, schema, ranking = request.question, request.question.schema, request.ranking
     word, tag = question.words[ranking.cue.start], ranking.cue.tag
-    counting = tag in ("MOST", "LEAST", "COMMON", "RARE")
+    by_number = tag in ("COMMON", "RARE") or word in _BUSY
+    counting = by_number or tag in ("MOST", "LEAST")
     for shown in shown_columns(request, base):
         for view, chance in ranked_by(request, base):
             said = chance if chance > 0.0 else 0.0
+            if by_number and said == 0.0:
+                # The most popular course is not the longest.
+                continue
             one = with_measure(request, shown, view, said)
             by = column_ref(schema, view.id)
             if shown.select == (by,):
@@ -172,7 +177,8 @@ def first_rows(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
             if both_ends(word, view):
                 yield replace(row, order=((by, not descending),), limit=ranking.limit)
         if counting or tag in ("MAX", "MIN"):
-            yield from _with_most(request, shown, tag in ("MOST", "COMMON", "MAX"), counting)
+            most = tag in ("MOST", "COMMON", "MAX") and word != "quietest"
+            yield from _with_most(request, shown, most, counting, asked=by_number)
 
 
 def _repeats(schema: Schema, one: Proposal) -> bool:
@@ -188,7 +194,9 @@ def _repeats(schema: Schema, one: Proposal) -> bool:
     )
 
 
-def _with_most(request: EverydayRequest, base: Proposal, descending: bool, counting: bool) -> Iterator[Proposal]:
+def _with_most(
+    request: EverydayRequest, base: Proposal, descending: bool, counting: bool, *, asked: bool
+) -> Iterator[Proposal]:
     """What most rows of another table belong to, or the value that most rows have."""
     assert request.ranking is not None
     schema, limit = request.question.schema, request.ranking.limit
@@ -200,7 +208,9 @@ def _with_most(request: EverydayRequest, base: Proposal, descending: bool, count
         child = is_many(schema, base.table, other.id)
         if chance == 0.0 and not (child and counting):
             continue
-        weight = base.weight - EACH_JOIN + (0.0 if chance > 0.0 else UNSAID) - (0.0 if counting else 1.0)
+        # "Most popular" asks how many there are of something, without saying of what.
+        unsaid = 0.0 if chance > 0.0 else UNSAID / 4 if asked else UNSAID
+        weight = base.weight - EACH_JOIN + unsaid - (0.0 if counting else 1.0)
         uses = base.uses | ({Element("table", other.id)} if chance > 0.0 else set())
         select = (*base.select, _COUNT_ROWS)
         most = replace(base, select=select, group=row_keys(schema, base), order=order, limit=limit, extra=(other.id,))
@@ -214,6 +224,7 @@ def with_many(request: EverydayRequest, base: Proposal, counted: int) -> Iterato
     schema = request.question.schema
     for shown in shown_columns(request, base):
         if counted == base.table:
-            yield replace(shown, group=shown.select)
+            if _repeats(schema, shown):
+                yield replace(shown, group=shown.select)
         else:
             yield replace(shown, group=row_keys(schema, shown), extra=(counted,))

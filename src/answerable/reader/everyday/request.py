@@ -37,6 +37,10 @@ _FAVOURITES = frozenset({"favourite", "favorite", "favourites", "favorites", "us
 _ADDED_UP = frozenset({"summed", "added", "altogether"})
 _ASKING = frozenset({"who", "which", "what", "where", "when", "how", "whose", "why", "who's", "what's"})
 _GAPS = frozenset({"gap", "difference", "swing", "spread", "range"})
+_WHAT_DID = (["what", "did"], ["what", "have"], ["what", "has"], ["what's", "the"], ["what", "do"])
+_TAKING = frozenset(
+    {"take", "took", "taken", "collect", "collected", "earn", "earned", "spend", "spent", "cost", "raise"}
+)
 _FIRST = frozenset({"first", "order"})
 _BEFORE_LIMITS = (["which"], ["what"], ["the"], ["our"], ["name"])
 # How far from a number the word may stand that says what is compared.
@@ -46,6 +50,7 @@ _NAMED = 0.4
 _FEW_RANKS = 20
 _RANKS = ORDINALS | {"first": 1}
 _ENDINGS = ("st", "nd", "rd", "th")
+_ENDS_OF_NEGATION = ("REL", "AND", "EACH", "NEG")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +89,8 @@ class EverydayRequest:
     groups: tuple[Places, ...]
     numbers: tuple[NumberTest, ...]
     ranking: Ranking | None
-    negated: Places
-    """Words in the scope of a negation."""
+    negations: tuple[Places, ...]
+    """For each negation the words in its scope."""
     negated_values: frozenset[int]
     """Places of values in the scope of a negation."""
     compares: bool
@@ -93,6 +98,11 @@ class EverydayRequest:
     trend: bool
     unit: str | None
     """A day, month or year that is asked for: the hottest day, which month."""
+
+    @property
+    def negated(self) -> Places:
+        """Words in the scope of a negation."""
+        return tuple(place for scope in self.negations for place in scope)
 
     @property
     def against_average(self) -> Cue | None:
@@ -133,17 +143,17 @@ def request_of(question: DatedScene, options: WordOptions) -> EverydayRequest:
     groups = _groups(question, options)
     grouped = {place for places in groups for place in places}
     numbers = _number_tests(question, options)
-    negated, negated_values = _negations(question, options)
+    negations, negated_values = _negations(question, options)
     words = set(question.words)
     return EverydayRequest(
         question=question,
         options=options,
-        asked=_asked(question),
+        asked=_asked(question, options),
         subject=_subject(question, options, grouped),
         groups=groups,
         numbers=numbers,
         ranking=_ranking(question, options),
-        negated=negated,
+        negations=negations,
         negated_values=negated_values,
         compares=not words.isdisjoint(COMPARING_WORDS)
         or (question.words[-2:-1] == ["each"] or question.words[-1:] == ["each"])
@@ -163,9 +173,9 @@ def _unit_asked_for(question: DatedScene) -> str | None:
     return None
 
 
-def _asked(question: DatedScene) -> Asked:
+def _asked(question: DatedScene, options: WordOptions) -> Asked:
     words = set(question.words)
-    if _asks_for_a_share(question) or "%" in words or _asks_for_a_rate(question):
+    if _asks_for_a_share(question) or "%" in words or _asks_for_a_rate(question, options):
         return "share"
     if not words.isdisjoint(_GAPS) and question.cue("MAX") and (question.cue("MIN") or question.cue("BETWEEN")):
         return "gap"
@@ -175,9 +185,14 @@ def _asked(question: DatedScene) -> Asked:
         return "median"
     if question.cue("COUNT"):
         return "count"
-    if question.cue("SUM", "MUCH") or not words.isdisjoint(_ADDED_UP):
+    if question.cue("SUM", "MUCH") or not words.isdisjoint(_ADDED_UP) or _asks_for_takings(question):
         return "sum"
     return "rows"
+
+
+def _asks_for_takings(question: DatedScene) -> bool:
+    """What did we take in April, what has it cost us."""
+    return question.words[:2] in _WHAT_DID and not _TAKING.isdisjoint(question.words)
 
 
 def _is_yardstick(question: DatedScene) -> bool:
@@ -196,10 +211,16 @@ def _asks_for_a_share(question: DatedScene) -> bool:
     return any(cue.start == 0 or tokens[cue.start - 1].value is None for cue in question.cues("SHARE"))
 
 
-def _asks_for_a_rate(question: DatedScene) -> bool:
-    """The pass rate is a share; the rate of a room is a column."""
+def _asks_for_a_rate(question: DatedScene, options: WordOptions) -> bool:
+    """The pass rate is a share, and so is the cancellation rate, if something is cancelled; the rate of a room is a
+    column."""
     named = {place for mention in question.columns() for place in range(mention.start, mention.end)}
-    return any(word == "rate" and place not in named for place, word in enumerate(question.words))
+    for place, word in enumerate(question.words):
+        before = options.by_place.get(place - 1, {})
+        state = any(element.kind == "value" and chance >= _NAMED for element, chance in before.items())
+        if word == "rate" and (place not in named or state):
+            return True
+    return False
 
 
 def _subject(question: DatedScene, options: WordOptions, grouped: set[int]) -> int | None:
@@ -396,14 +417,18 @@ def _says_order(question: DatedScene, cue: Cue) -> bool:
     return cue.end > 1 and (question.words[cue.end : cue.end + 1] or [""])[0] in _FIRST
 
 
-def _negations(question: DatedScene, options: WordOptions) -> tuple[Places, frozenset[int]]:
-    places: list[int] = []
+def _negations(question: DatedScene, options: WordOptions) -> tuple[tuple[Places, ...], frozenset[int]]:
+    scopes: list[Places] = []
     values: set[int] = set()
     for cue in question.cues("NULL"):
-        places += [place for place in range(cue.start - 3, cue.end + 3) if place in options.by_place]
+        scopes.append(tuple(place for place in range(cue.start - 3, cue.end + 3) if place in options.by_place))
     for cue in question.cues("NEG"):
-        ends = [one.start for one in question.scene.cues if one.start >= cue.end and one.tag in ("REL", "AND", "EACH")]
-        end = min(ends, default=len(question.words))
-        places += [place for place in range(cue.end, end) if place in options.by_place]
+        # The status "no show" negates nothing.
+        if cue.start in question.value_places:
+            continue
+        ends = [one.start for one in question.scene.cues if one.start >= cue.end and one.tag in _ENDS_OF_NEGATION]
+        commas = [place for place in range(cue.end, len(question.words)) if question.words[place] == ","]
+        end = min((*ends, *commas), default=len(question.words))
+        scopes.append(tuple(place for place in range(cue.end, end) if place in options.by_place))
         values |= {value.start for value in question.values if cue.end <= value.start < max(end, cue.end + 3)}
-    return tuple(places), frozenset(values)
+    return tuple(scopes), frozenset(values)

@@ -1,6 +1,6 @@
 """What is shown of rows: their names, a column that is asked for, the people they belong to."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from answerable.query.plan import Compare, Expr
@@ -25,6 +25,9 @@ _GUESSED = -0.8
 _UNASKED = -0.7
 _OWNER = -0.2
 _NOBODY = 1.5
+_WHAT = (["what"], ["where"], ["what's"])
+_FEW_KINDS = 60
+_MOST_KINDS = 3
 
 
 def listed(request: EverydayRequest, base: Proposal, multiplies: bool) -> Iterator[Proposal]:
@@ -40,6 +43,48 @@ def listed(request: EverydayRequest, base: Proposal, multiplies: bool) -> Iterat
         if not ordered.where and not ordered.order and not request.ranking:
             ordered = replace(ordered, weight=ordered.weight - 0.7)
         yield replace(ordered, distinct=distinct)
+
+
+def with_also(request: EverydayRequest, ones: Iterable[Proposal]) -> Iterator[Proposal]:
+    """The biggest payment *and who made it*, drivers *and how old they are*: one more column is shown."""
+    asked = _also_asked(request.question.words)
+    for one in ones:
+        more = _also_shown(request, one, asked) if asked is not None and not one.group else None
+        yield one if more is None else more
+
+
+def _also_asked(words: Sequence[str]) -> tuple[str, ...] | None:
+    for place in range(2, len(words) - 1):
+        if words[place] in ("and", ","):
+            after = tuple(words[place + 1 : place + 3])
+            if after[:1] in (("where",), ("when",), ("who",)) or after == ("how", "old"):
+                return after if after[0] == "how" else after[:1]
+    return None
+
+
+def _also_shown(request: EverydayRequest, one: Proposal, asked: tuple[str, ...]) -> Proposal | None:
+    schema = request.question.schema
+    views = [schema.columns[column] for column in schema.tables[one.table].columns]
+    match asked[0]:
+        case "where":
+            found = [view for view in views if view.place]
+        case "when":
+            found = [view for view in views if view.temporal or calendar_part(view) == "year"]
+        case "how":
+            found = [view for view in views if "age" in view.words]
+        case _:
+            people = (table for table in schema.tables if table.people and table.id != one.table)
+            near = sorted(
+                (far, table.id) for table in people if (far := distance(schema, one.table, table.id)) is not None
+            )
+            found = [schema.columns[column] for column in schema.tables[near[0][1]].row_names] if near else []
+            found = [view for view in views if view.people][:1] or found
+    shown = [column_ref(schema, view.id) for view in (found if asked[0] == "who" else found[:1])]
+    fresh = tuple(ref for ref in shown if ref not in one.select)
+    if not fresh:
+        return None
+    uses = one.uses | {Element("table", view.table) for view in found} | {Element("column", view.id) for view in found}
+    return replace(one, select=(*one.select, *fresh), uses=uses, distinct=False)
 
 
 def _names_rows(request: EverydayRequest, one: Proposal) -> bool:
@@ -70,6 +115,7 @@ def shown_columns(request: EverydayRequest, base: Proposal) -> Iterator[Proposal
     if fixed:
         yield from _about_the_named(request, base)
     yield from _sides(request, base)
+    yield from _what_repeats(request, base)
     # Rows that nothing names are shown whole.
     shown = names or tuple(column_ref(schema, column) for column in view.columns)
     if len(shown) <= _MOST_SHOWN:
@@ -102,6 +148,22 @@ def _sides(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
         side = column_ref(schema, column)
         if schema.columns[column].source.type == "text" and side not in _fixed(base):
             yield replace(base, select=(side,), weight=base.weight + _GUESSED)
+
+
+def _what_repeats(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
+    """What breaks most often: the columns with few different words, if none is named."""
+    ranking, schema = request.ranking, request.question.schema
+    if ranking is None or ranking.cue.tag not in ("COMMON", "RARE") or request.question.words[:1] not in _WHAT:
+        return
+    view = schema.tables[base.table]
+    texts = [schema.columns[column] for column in view.columns if schema.columns[column].source.type == "text"]
+    named = [one for one in texts if request.options.best(Element("column", one.id), request.content) >= _NAMED]
+    kinds = [
+        one for one in texts if 2 < (one.source.distinct_count or 0) <= _FEW_KINDS and one.id not in view.row_names
+    ]
+    places = [one for one in kinds if one.place] if request.question.words[:1] == ["where"] else kinds
+    for one in () if named else (places or kinds)[:_MOST_KINDS]:
+        yield replace(base, select=(column_ref(schema, one.id),), weight=base.weight + _GUESSED)
 
 
 def _is_period(request: EverydayRequest, view: ColumnView) -> bool:

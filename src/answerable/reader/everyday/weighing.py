@@ -20,6 +20,8 @@ _THE_ROWS_COUNTED = 0.6
 # From here on a word names a column or value by more than a far-fetched meaning.
 _NAMED = 0.5
 _MOST_PLANS = 8
+# Columns that only people have.
+_OF_PEOPLE = frozenset({"age", "sex", "gender", "birthday", "marital", "salary"})
 _EACH_TABLE = 0.25
 
 
@@ -85,6 +87,8 @@ def _is_the_rows(request: EverydayRequest, place: int) -> bool:
     """In a single table, the noun of the question is its rows, whatever they are called. What is averaged or added up
     is no row: the average *high*."""
     schema = request.question.schema
+    if len(schema.tables) == 1 and request.question.words[place] in PERSON_WORDS:
+        return any(view.people or not _OF_PEOPLE.isdisjoint(view.words) for view in schema.columns)
     if place != request.subject or len(schema.tables) > 1:
         return False
     return request.asked in ("rows", "count", "share", "gap") or not any(

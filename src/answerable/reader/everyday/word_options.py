@@ -7,7 +7,7 @@ from answerable.core.records import dataclass
 from answerable.core.words import singular, stem
 from answerable.reader.grammar.dated_scene import DatedScene
 from answerable.reader.linking.column_kinds import flag_values, holds_codes
-from answerable.reader.linking.everyday_words import CONNECTING_VERBS, PERSON_WORDS, needs_no_link
+from answerable.reader.linking.everyday_words import CONNECTING_VERBS, PERSON_WORDS, everyday_words, needs_no_link
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.scales import is_superlative
@@ -24,6 +24,7 @@ _LEAST_LIKE_VALUE = 0.62
 _SAME_START = 4
 _OPPOSITE = 0.8
 _A_PART = 0.7
+_PERHAPS = 0.25
 _NAMES_A_FLAG = 0.45
 _FEW_VALUES = 40
 _VERY_FEW_VALUES = 12
@@ -32,12 +33,23 @@ _MOST_VALUE_WORDS = 2
 _LEAST_CODE = 3
 _MEANT = 0.5
 _GLUED = 0.75
+_MODIFIER = 0.7
+_SORTS = frozenset({"type", "kind", "category", "class", "status"})
 _LEAST_GLUED = 4
 _OPPOSITE_WORDS = """
 died:survived dead:survived deaths:survived death:survived drowned:survived perished:survived killed:survived
 alive:survived! survivors:survived! lost:won losers:won failed:passed inactive:active closed:open unpaid:paid
 unmarried:married unemployed:employed
 """
+_COUNTERPART_WORDS = """
+teacher:student teacher:pupil doctor:patient nurse:patient buyer:seller customer:supplier customer:vendor
+client:supplier driver:rider driver:passenger employer:employee parent:child landlord:tenant host:guest
+lender:borrower coach:player trainer:member waiter:guest instructor:student professor:student manager:employee
+"""
+_COUNTERPARTS = {
+    pair for one in _COUNTERPART_WORDS.split() for pair in (tuple(one.split(":")), tuple(reversed(one.split(":"))))
+}
+"""People who deal with each other: near in meaning, and never the same."""
 _OPPOSITES = dict(pair.split(":") for pair in _OPPOSITE_WORDS.split())
 """Words that say no, or with a mark yes, to what a flag is called."""
 
@@ -93,6 +105,8 @@ def _is_content(question: DatedScene, place: int) -> bool:
     linked = any(m.start <= place < m.end and m.score > least for m in _names(question))
     if question.scene.is_unit_of_number(place):
         return linked
+    if any(True for _ in _units(question, place)):
+        return True
     says_nothing = needs_no_link(token.lower) or token.lower in STOPWORDS or is_superlative(token.lower)
     return linked or not says_nothing
 
@@ -106,27 +120,67 @@ def _options(question: DatedScene, place: int) -> Iterator[tuple[Element, float]
     found: dict[Element, float] = {}
     for mention in _names(question):
         if mention.start <= place < mention.end:
-            element = Element(mention.kind, mention.id)
-            found[element] = max(found.get(element, 0.0), min(1.0, mention.score))
+            share = _MODIFIER if _names_only_what_is_sorted(question, mention) else 1.0
+            _keep(found, Element(mention.kind, mention.id), min(1.0, mention.score) * share)
     word = question.words[place]
-    schema = question.schema
-    if word in PERSON_WORDS or is_person(singular(word)):
-        for table in schema.tables:
-            if table.people:
-                element = Element("table", table.id)
-                found[element] = max(found.get(element, 0.0), _A_PERSON)
-    for table in schema.tables:
+    for element, chance in (*_tables_called(question, word), *_units(question, place), *_parts(question, place)):
+        _keep(found, element, chance)
+    for element, chance in (*_values_like(question, word), *_flags(question, word, found)):
+        _keep(found, element, chance)
+    yield from ((element, chance) for element, chance in found.items() if not _is_counterpart(question, word, element))
+
+
+def _keep(found: dict[Element, float], element: Element, chance: float) -> None:
+    found[element] = max(found.get(element, 0.0), chance)
+
+
+def _tables_called(question: DatedScene, word: str) -> Iterator[tuple[Element, float]]:
+    """Tables of people for a word for people, and tables whose name has the word glued to another."""
+    person = word in PERSON_WORDS or is_person(singular(word))
+    for table in question.schema.tables:
+        if person and table.people:
+            yield Element("table", table.id), _A_PERSON
         if _is_glued_in(table.name.lower(), word):
-            element = Element("table", table.id)
-            found[element] = max(found.get(element, 0.0), _GLUED)
+            yield Element("table", table.id), _GLUED
+
+
+def _units(question: DatedScene, place: int) -> Iterator[tuple[Element, float]]:
+    """The fare per *km*: the number that is counted in it."""
+    if _follows_per(question, place):
+        for view in question.schema.columns:
+            if view.numeric and question.words[place] in view.words:
+                yield Element("column", view.id), _A_PART
+
+
+def _follows_per(question: DatedScene, place: int) -> bool:
+    return place > 0 and question.words[place - 1] == "per"
+
+
+def _parts(question: DatedScene, place: int) -> Iterator[tuple[Element, float]]:
+    # "Homes" are rather the rows than "Keystone Homes"; "ladders" are nothing but ladders.
+    many = singular(question.words[place]) != question.words[place] and question.words[place] in everyday_words()
     for part in question.scene.links.parts:
         if part.start <= place < part.end:
             single = len(set(part.values)) == 1
-            element = Element("value" if single else "part", part.column, part.values[0] if single else part.text)
-            found[element] = max(found.get(element, 0.0), _A_PART)
-    for element, chance in (*_values_like(question, word), *_flags(question, word, found)):
-        found[element] = max(found.get(element, 0.0), chance)
-    yield from found.items()
+            value = part.values[0] if single else part.text
+            yield Element("value" if single else "part", part.column, value), _PERHAPS if many else _A_PART
+
+
+def _names_only_what_is_sorted(question: DatedScene, mention: Mention) -> bool:
+    """ "Property" of `property_type`: what has the type, and not the type."""
+    if mention.kind != "column" or mention.end - mention.start > 1:
+        return False
+    words = question.schema.columns[mention.id].words
+    said = stem(question.words[mention.start])
+    return len(words) > 1 and words[-1] in _SORTS and said != stem(words[-1]) and said in map(stem, words[:-1])
+
+
+def _is_counterpart(question: DatedScene, word: str, element: Element) -> bool:
+    """Teachers are no students, however near the words are."""
+    if element.kind not in ("table", "column"):
+        return False
+    views = question.schema.tables if element.kind == "table" else question.schema.columns
+    return any((singular(word), singular(name)) in _COUNTERPARTS for name in views[element.id].words)
 
 
 def _is_glued_in(name: str, word: str) -> bool:

@@ -202,8 +202,7 @@ class Phrases:
     def aggregated(self, expr: Aggregate, of: Expr) -> str:
         if expr.function == "count":
             if expr.distinct:
-                different = plural(self.column(of)) if isinstance(of, ColumnRef) else f"values of {self.enclosed(of)}"
-                return f"the number of different {different}"
+                return f"the number of different {self.different(of)}"
             return self.number_known(of)
         adjective = _ADJECTIVES.get(expr.function) or EXTREMES[self.nature(of)][expr.function == "max"]
         operand = f"{'different ' if expr.distinct else ''}{self.operand(of)}"
@@ -211,6 +210,13 @@ class Phrases:
         if adjective == "total" and "total" in operand.split():
             return f"the sum of {operand}"
         return f"the {adjective} {operand}"
+
+    def different(self, of: Expr) -> str:
+        """Different keys are different things: riders, not rider ids."""
+        if not isinstance(of, ColumnRef):
+            return f"values of {self.enclosed(of)}"
+        table = self.scope.tables[of.table]
+        return self.names.many(table) if table.primary_key == (of.column,) else plural(self.column(of))
 
     def number_known(self, of: Expr) -> str:
         """Counting a key counts the rows of its table."""

@@ -6,10 +6,11 @@ the plan is the same one if the question does not ask for the change.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 
 from answerable.core.values import Json
+from answerable.query.headings import COUNT_ROWS
 from answerable.query.plan import (
     Aggregate,
     And,
@@ -32,6 +33,8 @@ from answerable.query.plan import (
     SelectItem,
     TextFunction,
 )
+from answerable.query.row_source import rows_of
+from answerable.query.scope import scope_of
 from answerable.reader.grammar.changed_plans import conjuncts, with_joins
 from answerable.reader.grammar.clause_parts import Words
 from answerable.reader.grammar.conditions import limit, number_conditions, value_conditions
@@ -44,7 +47,7 @@ from answerable.reader.grammar.periods import DateBounds, bounds_of, date_column
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.schema import Schema
-from answerable.reader.plans.draft_to_plan import all_of, column_ref
+from answerable.reader.plans.draft_to_plan import all_of, build_plan, column_ref
 from answerable.reader.plans.joins import NoPath
 from answerable.reader.plans.ranked_values import without_unknown_ranks
 from answerable.reader.time.calendar_periods import CalendarUnit, Period, unit_of
@@ -55,7 +58,8 @@ and only just now also same split sort order but then those them per by what how
 instead for in show group break limit add
 """
 _OPENERS = frozenset(_OPENER_WORDS.split())
-_POINTERS = frozenset({"that", "those", "them", "it", "these", "ones", "same", "again", "this"})
+_THEY = frozenset({"they", "them", "those", "these", "their"})
+_POINTERS = _THEY | {"that", "it", "ones", "same", "again", "this"}
 _MOST_WORDS = 14
 """A longer question says enough to stand alone."""
 _STEPS: tuple[CalendarUnit, ...] = ("day", "week", "month", "quarter", "year")
@@ -137,6 +141,28 @@ def _leans_on_previous(question: DatedScene) -> bool:
         words[0] not in ("what", "how", "show", "in", "for") or words[1:2] == ["about"] or no_subject
     )
     return starts or not _POINTERS.isdisjoint(words) or no_subject
+
+
+def points_back(words: Sequence[str]) -> bool:
+    """Whether the question speaks of those that the one before was about."""
+    return not _THEY.isdisjoint(words)
+
+
+def _count_theirs(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse:
+    """How many tracks do they have? What belongs to the rows of the question before."""
+    schema, count = question.schema, question.cue("COUNT")
+    whole = not (plan.group_by or plan.having or plan.limit or plan.set_operation)
+    if count is None or len(question.tables) != 1 or not points_back(question.words) or not whole:
+        return Parse(plan, frozenset())
+    mention, before = question.tables[0], schema.table_ids[plan.entity]
+    if mention.id == before:
+        return Parse(plan, frozenset())
+    where = conjuncts(plan.where)
+    theirs = build_plan(schema, mention.id, [COUNT_ROWS], where=where, extra=[before])
+    rows = rows_of(theirs, scope_of(theirs, schema.catalog))
+    if not rows.exact or rows.root != schema.tables[mention.id].name:
+        return Parse(plan, frozenset())
+    return Parse(theirs, places_of([mention, count]))
 
 
 def _change_period(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse:
@@ -237,7 +263,7 @@ def _change_values(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse
     values = value_conditions(question, question.schema.table_ids[plan.entity])
     if not values.filters:
         return Parse(plan, values.words)
-    filters, words = list(values.filters), values.words
+    filters, words = [_of_the_group(question, plan, part) for part in values.filters], values.words
     negation = question.cue("NEG")
     if negation is not None and negation.end <= question.values[0].start:
         words |= places_of([negation])
@@ -250,6 +276,18 @@ def _change_values(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse
     ]
     changed = plan.model_copy(update={"where": all_of([*others, *filters])})
     return Parse(with_joins(changed, question.schema), words)
+
+
+def _of_the_group(question: DatedScene, plan: QueryPlan, part: Filter) -> Filter:
+    """Without Germany: by the column that is grouped by, if that has the value too."""
+    if not isinstance(part, Compare) or part.op != "=" or part.left in plan.group_by:
+        return part
+    rivals = (rival for value in question.values for rival in question.rivals(value))
+    by_column = {column_ref(question.schema, rival.column): rival.value for rival in rivals}
+    key = next((key for key in plan.group_by if isinstance(key, ColumnRef) and key in by_column), None)
+    if key is None or not isinstance(part.left, ColumnRef) or part.left not in by_column or len(question.values) > 1:
+        return part
+    return Compare(left=key, op="=", right=Constant(value=by_column[key]))
 
 
 def _replaced_value(question: DatedScene, plan: QueryPlan) -> Parse | None:
@@ -313,11 +351,11 @@ def _change_sorting(question: DatedScene, plan: QueryPlan, _used: Words) -> Pars
     if cue is None or sort_term is None:
         return Parse(plan, frozenset())
     term, words = sort_term
+    # "Sort by last name" asks for no last one.
+    ends = {one.tag for one in cues if words.isdisjoint(range(one.start, one.end))}
     words |= places_of(question.cues("SORT", "ASC", "DESC", "MAX", "MIN", "BY"))
     # of figures the largest come first unless the question says otherwise
-    descending = question.cue("DESC", "MAX") is not None or (
-        _is_calculated(term) and question.cue("ASC", "MIN") is None
-    )
+    descending = not ends.isdisjoint(("DESC", "MAX")) or (_is_calculated(term) and ends.isdisjoint(("ASC", "MIN")))
     rows = plan.limit
     if cue.tag in ("MAX", "MIN"):
         said = limit(question)
@@ -342,8 +380,8 @@ def _sort_term(question: DatedScene, plan: QueryPlan) -> tuple[Expr, Words] | No
 
 
 def _add_column(question: DatedScene, plan: QueryPlan, used: Words) -> Parse:
-    """With the product name: one more column, where rows are listed."""
-    if not {"with", "show", "add"} & set(question.words):
+    """With the product name, and their emails: one more column, where rows are listed."""
+    if not {"with", "show", "add", "their", "its", "plus"} & set(question.words):
         return Parse(plan, frozenset())
     mention = _best_column(question, plan)
     if mention is None or mention.start in used:
@@ -360,6 +398,7 @@ def _add_column(question: DatedScene, plan: QueryPlan, used: Words) -> Parse:
 
 # `_add_column` comes last: it accepts any column, so it must see the words that the other changes used.
 CHANGES: tuple[Change, ...] = (
+    _count_theirs,
     _change_period,
     _change_groups,
     _change_values,

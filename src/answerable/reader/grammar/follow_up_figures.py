@@ -3,9 +3,11 @@
 from answerable.query.plan import Aggregate, ColumnRef, Expr, OrderItem, QueryPlan, SelectItem
 from answerable.reader.grammar.changed_plans import with_joins
 from answerable.reader.grammar.clause_parts import Words
-from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
+from answerable.reader.grammar.dated_scene import COLUMN_NAMED, DatedScene, Parse, places_of
+from answerable.reader.linking.links import Mention
 from answerable.reader.plans.draft_to_plan import column_ref
 
+_PART = 0.4
 FUNCTIONS = {
     **dict.fromkeys(("average", "avg", "mean"), "avg"),
     **dict.fromkeys(("maximum", "max"), "max"),
@@ -35,7 +37,7 @@ def change_column(question: DatedScene, plan: QueryPlan, used: Words) -> Parse:
     calculated = [
         item for item in plan.select if isinstance(item.expr, Aggregate) and _is_number(item.expr.of, question)
     ]
-    named = [m for m in question.columns() if m.start not in used and question.schema.columns[m.id].numeric]
+    named = _named_numbers(question, used)
     asks = question.cue("SORT", "ASC", "DESC", "MAX", "MIN", "GT", "LT", "GE", "LE", "BETWEEN", "BY", "EACH")
     added = {"with", "show", "add"} & set(question.words)
     if len(calculated) != 1 or not named or asks is not None or added or question.scene.numbers:
@@ -51,6 +53,13 @@ def change_column(question: DatedScene, plan: QueryPlan, used: Words) -> Parse:
     )
     changed = plan.model_copy(update={"select": select, "order_by": order})
     return Parse(with_joins(changed, question.schema), places_of([mention]))
+
+
+def _named_numbers(question: DatedScene, used: Words) -> list[Mention]:
+    """The columns that are named; or the only one of which a part is named: and the *wait*?"""
+    numbers = [m for m in question.columns(_PART) if m.start not in used and question.schema.columns[m.id].numeric]
+    named = [m for m in numbers if m.score >= COLUMN_NAMED]
+    return named or (numbers if len({m.id for m in numbers}) == 1 else [])
 
 
 def _is_number(expr: Expr | None, question: DatedScene) -> bool:

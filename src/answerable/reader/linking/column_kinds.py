@@ -12,7 +12,8 @@ per month day unit share density expectancy frequency code number position size 
 _LEVELS = frozenset(_LEVEL_WORDS.split())
 _AMOUNT_WORDS = """
 amount revenue sale sales turnover income profit cost costs spend spending expense expenses payment payments budget
-earning earnings proceeds fee fees charge charges bill takings tip donation quantity unit units volume count total sold
+earning earnings proceeds fare fares fine fines toll premium premiums refund refunds commission tax fee fees charge
+charges bill takings tip donation quantity unit units volume count total sold
 stock inventory passenger passengers visitor visitors visit visits view views click clicks hour hours minute minutes
 distance call calls attendance audience rainfall precipitation goal goals point points win wins loss losses vote votes
 medal medals killed death deaths injured balance employee employees rental rentals ride rides casual registered download

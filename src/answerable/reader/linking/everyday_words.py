@@ -13,8 +13,9 @@ from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 _NAMES: dict[str, str] = {
     "pay": "salary wage pay income earning compensation bonus",
     "price": "price cost fee charge fare rate rent tariff",
-    "money": "amount total price cost fee charge payment revenue sale income spend paid budget value",
-    "sales": "sale revenue turnover amount total order invoice purchase quantity unit transaction",
+    "money": "amount total price cost fee charge payment revenue sale income spend paid budget value fare rent premium "
+    "donation fine toll",
+    "sales": "sale revenue turnover amount total order invoice purchase quantity unit transaction fare fee",
     "orders": "order purchase booking reservation invoice transaction sale",
     "stays": "reservation booking stay checkin rental",
     "quantity": "quantity amount unit count number stock",
@@ -61,9 +62,9 @@ _WORDS: dict[str, str] = {
     "pay": "earn earns earned earner earners earning paid pays wages salaries payroll paycheck makes",
     "price": "cheap cheaper cheapest cheaply pricey pricier priciest dear dearest expensive costly costliest cost "
     "costs affordable price priced prices sell sells charge charged",
-    "money": "spend spends spent spender spenders spending money worth bill billed bills paid pay cost costs earn "
-    "earned make made takings income expense expenses cash dollars euros pounds bucks funds raised gave give "
-    "richest rich",
+    "money": "spend spends spent spender spenders spending money worth bill billed bills paid pay pays paying cost "
+    "costs earn earned make made takings income expense expenses cash dollars euros pounds bucks funds raised gave "
+    "give richest rich collect collected owe owes owed",
     "sales": "sold sell sells selling seller sellers sales bought buy buys buying purchased revenue turnover income "
     "takings ordered orders business performing bestseller",
     "orders": "bought buy buys ordered booked booking bookings booker purchase purchased buyers placed shopping spent",

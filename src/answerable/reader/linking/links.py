@@ -38,12 +38,13 @@ _PART_OF_VALUE = 0.74
 _MOST_PART_WORDS = 3
 _MOST_PARTS = 12
 _LEAST_PART = 3
+_BEFORE_STATES = frozenset({"no", "not", "in", "on", "off", "at", "out", "to"})
 # "Who" asks for people, whatever they are called here.
 _PERSON_QUALITY = 0.5
 # Data has M and F where people say women: no synonym list of a catalog covers that.
 _SEXES = {
-    **dict.fromkeys(("male", "males", "man", "men", "boy", "boys"), "M"),
-    **dict.fromkeys(("female", "females", "woman", "women", "girl", "girls"), "F"),
+    **dict.fromkeys(("male", "males", "man", "men", "boy", "boys", "guy", "guys", "lads", "gents", "gentlemen"), "M"),
+    **dict.fromkeys(("female", "females", "woman", "women", "girl", "girls", "lady", "ladies"), "F"),
 }
 
 
@@ -268,6 +269,8 @@ def _values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) ->
         if not any(hit.score >= 1.0 for hit in found):
             yield from _parts_of_quote(question, schema, values, quote)
     for start, token in enumerate(tokens):
+        if token.lower in _BEFORE_STATES:
+            yield from _states(question, schema, values, start)
         if token.kind not in ("word", "number", "date") or _is_filler(token):
             continue
         yield from _sexes(schema, token, start)
@@ -285,13 +288,23 @@ def _values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) ->
             yield from _hits(schema, values, question.span_text(start, end), start, end, quoted=False)
 
 
+def _states(question: TokenizedQuestion, schema: Schema, values: ValueLookup, start: int) -> Iterator[ValueMention]:
+    """States such as "no show", "in transit", "on hold": values of two words that begin with one that says little."""
+    following = question.tokens[start + 1 : start + 2]
+    if not following or following[0].kind != "word" or following[0].lower in STOPWORDS:
+        return
+    for hit in _hits(schema, values, question.span_text(start, start + 2), start, start + 2, quoted=False):
+        if singular(hit.value.lower()) == singular(question.span_text(start, start + 2).lower()):
+            yield hit
+
+
 def _parts_of_values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) -> Iterator[PartOfValues]:
     tokens = question.tokens
     taken: set[int] = set()
     for length in range(_MOST_PART_WORDS, 0, -1):
         for start in range(len(tokens) - length + 1):
             places = range(start, start + length)
-            if not taken.isdisjoint(places) or not all(_may_be_part(tokens[place], schema) for place in places):
+            if not taken.isdisjoint(places) or not _may_be_parts([tokens[place] for place in places], schema):
                 continue
             # "Longer than 10 minutes" asks for no name with "minute" in it.
             if start and tokens[start - 1].kind == "number" and is_unit(tokens[start].lower):
@@ -300,7 +313,7 @@ def _parts_of_values(question: TokenizedQuestion, schema: Schema, values: ValueL
             by_column: dict[int, list[str]] = defaultdict(list)
             for hit in values.find(text, limit=_MOST_PARTS, least=_PART_OF_VALUE):
                 column = schema.column_of(hit.table, hit.column)
-                if column is not None and _has_words(hit.value, text):
+                if column is not None and _has_words(hit.value, text) and not _is_inside(hit.value, text):
                     by_column[column].append(hit.value)
                     taken.update(places)
             for column, found in by_column.items():
@@ -318,6 +331,19 @@ def _has_words(value: str, text: str) -> bool:
     return {stem(word) for word in text.lower().split()} <= {
         stem(word.strip(".,;:()")) for word in value.lower().split()
     }
+
+
+def _is_inside(value: str, text: str) -> bool:
+    """Games are no "Microsoft Game Studios": what is many of a kind is called by the last word of its name."""
+    words = value.lower().split()
+    many = singular(text) != text.lower() and text.islower()
+    return many and len(words) > 1 and stem(text.lower().split()[-1]) != stem(words[-1].strip(".,;:()"))
+
+
+def _may_be_parts(tokens: Sequence[QuestionToken], schema: Schema) -> bool:
+    """ "New York" is a part of "New York City", although "new" alone is none."""
+    words = all(token.kind == "word" and token.value is None and not _is_filler(token) for token in tokens)
+    return words and any(_may_be_part(token, schema) for token in tokens)
 
 
 def _may_be_part(token: QuestionToken, schema: Schema) -> bool:

@@ -1,4 +1,5 @@
-"""Misspelt words that say what to do: "avrage", "yungest", "comon". Names and values are matched elsewhere."""
+"""Misspelt words that say what to do ("avrage", "yungest"), and phrases that mean a single word ("turned down"). Names
+and values are matched elsewhere."""
 
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -12,14 +13,50 @@ from answerable.reader.linking.schema import Schema
 from answerable.reader.linking.tokens import QuestionToken, TokenizedQuestion
 from answerable.reader.linking.word_meanings import word_vector
 
+_IDIOM_LINES = """
+rejected: turned down|turn down|knocked back|not accepted
+cancelled: called off|call off|calls off|dropped out|drop out
+pending: waiting for approval|awaiting approval|waiting to be approved|waiting for a decision|not decided yet
+resolved: sorted out|sort out|dealt with|taken care of
+saved: put aside|set aside
+released: came out|come out
+registered: signed up|sign up|signs up
+delayed: ran late|run late|runs late|running late|behind schedule
+earned: brought in|bring in|brings in|pulled in|pull in|raked in|rake in|took in|take in|takes in
+remote: from home
+total: added up|summed up|all together|in all|adds up to
+increased: went up|gone up|going up
+decreased: went down|gone down|going down
+"""
+_IDIOMS = {
+    tuple(phrase.split()): word
+    for word, phrases in (line.split(": ") for line in _IDIOM_LINES.strip().splitlines())
+    for phrase in phrases.split("|")
+}
+"""Phrases that mean one word, which the data may have."""
+_LONGEST_IDIOM = max(map(len, _IDIOMS))
 _SHORTEST = 4
 _LONG = 7
 
 
 def respelled(question: TokenizedQuestion, schema: Schema) -> TokenizedQuestion:
-    """The question with words that are no words read as the one known word that they are nearest to."""
-    tokens = tuple(_respelled(token, schema) for token in question.tokens)
+    """The question with words that are no words read as the one known word that they are nearest to, and idioms read as
+    what they mean."""
+    tokens = _without_idioms(tuple(_respelled(token, schema) for token in question.tokens))
     return question if tokens == question.tokens else replace(question, tokens=tokens)
+
+
+def _without_idioms(tokens: tuple[QuestionToken, ...]) -> tuple[QuestionToken, ...]:
+    """An idiom becomes its first word; the others say nothing any more."""
+    found = list(tokens)
+    for start in range(len(tokens) - 1):
+        for end in range(min(start + _LONGEST_IDIOM, len(tokens)), start + 1, -1):
+            word = _IDIOMS.get(tuple(token.lower for token in tokens[start:end]))
+            if word is not None:
+                found[start] = replace(tokens[start], lower=word, stem=stem(word))
+                found[start + 1 : end] = [replace(token, kind="mark") for token in tokens[start + 1 : end]]
+                break
+    return tuple(found)
 
 
 def _respelled(token: QuestionToken, schema: Schema) -> QuestionToken:

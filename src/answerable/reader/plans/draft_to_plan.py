@@ -168,7 +168,7 @@ def build_plan(
     for expr in (*select, *group, *(expr for expr, _ in order)):
         tables.update(tables_of_expr(expr, schema))
     for condition in (*where, *([having] if having else [])):
-        tables.update(_tables_in(condition, schema))
+        tables.update(tables_in(condition, schema))
     builder = PlanBuilder(schema)
     plan = QueryPlan(
         entity=schema.tables[base].name,
@@ -211,7 +211,7 @@ def tables_of_expr(expr: Expr, schema: Schema) -> Iterator[int]:
             if expr.of is not None:
                 yield from tables_of_expr(expr.of, schema)
             if expr.where is not None:
-                yield from _tables_in(expr.where, schema)
+                yield from tables_in(expr.where, schema)
         case Arithmetic():
             yield from tables_of_expr(expr.left, schema)
             yield from tables_of_expr(expr.right, schema)
@@ -222,13 +222,13 @@ def tables_of_expr(expr: Expr, schema: Schema) -> Iterator[int]:
             yield from tables_of_expr(expr.end, schema)
 
 
-def _tables_in(condition: Filter, schema: Schema) -> Iterator[int]:
+def tables_in(condition: Filter, schema: Schema) -> Iterator[int]:
     match condition:
         case And() | Or():
             for part in condition.parts:
-                yield from _tables_in(part, schema)
+                yield from tables_in(part, schema)
         case Not():
-            yield from _tables_in(condition.part, schema)
+            yield from tables_in(condition.part, schema)
         case Compare():
             yield from tables_of_expr(condition.left, schema)
             yield from tables_of_expr(condition.right, schema)

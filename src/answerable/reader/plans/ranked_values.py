@@ -1,4 +1,4 @@
-"""Rows are ranked by a value only if they have one.
+"""Rows are ranked by a value only if they have one, and the first group is one that has a name.
 
 "Which region grew fastest?" must not name a region if the growth of none is known. So a plan that shows the first rows
 in some order leaves out rows whose value in that order is missing. Where the catalog says that none can be missing, the
@@ -14,6 +14,7 @@ from answerable.query.plan import Aggregate, And, Arithmetic, ColumnRef, Expr, F
 def without_unknown_ranks(plan: QueryPlan, catalog: Catalog) -> QueryPlan:
     if plan.limit is None or not plan.order_by or plan.set_operation is not None:
         return plan
+    plan = _of_known_groups(plan, catalog)
     ranked_by = plan.order_by[0].expr
     if not _may_be_missing(ranked_by, catalog):
         return plan
@@ -25,6 +26,17 @@ def without_unknown_ranks(plan: QueryPlan, catalog: Catalog) -> QueryPlan:
     if known in conditions:
         return plan
     return plan.model_copy(update={clause: And(parts=(*conditions, known)) if conditions else known})
+
+
+def _of_known_groups(plan: QueryPlan, catalog: Catalog) -> QueryPlan:
+    """ "Who directed the most" is not answered with the films whose director is not known."""
+    shown = [item.expr for item in plan.select]
+    for key in plan.group_by:
+        known = IsNull(left=key, negated=True)
+        before = () if plan.where is None else plan.where.parts if isinstance(plan.where, And) else (plan.where,)
+        if isinstance(key, ColumnRef) and key in shown and known not in before and _may_be_missing(key, catalog):
+            plan = plan.model_copy(update={"where": And(parts=(*before, known)) if before else known})
+    return plan
 
 
 def _may_be_missing(expr: Expr, catalog: Catalog) -> bool:

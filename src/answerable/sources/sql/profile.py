@@ -22,6 +22,7 @@ from answerable.core.progress import Progress, no_progress
 from answerable.core.values import ColumnType, Language, Scalar
 from answerable.core.words import name_words, singular
 from answerable.query.sql.dialects import DIALECTS
+from answerable.sources.classing import LONGEST_EXAMPLE
 from answerable.sources.sql import storage
 from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.statements import (
@@ -52,7 +53,8 @@ _COLUMNS_A_STATEMENT = 100
 _TABLES_A_STATEMENT = 100
 _SELECTS_A_STATEMENT = 60
 _EXAMPLES = 5
-_EXAMPLE_LENGTH = 80
+_BEGINNING = 200
+"""Characters of long texts that are looked at."""
 _UNNAMED = 4
 _NO_KEYS = frozenset(
     (
@@ -238,7 +240,24 @@ class _Profiling:
         examples: dict[tuple[str, str], Sequence[str]] = {}
         for chunk in chunked(texts, _SELECTS_A_STATEMENT):
             examples.update(await self._each(chunk[0][0].name, chunk, ask))
+        long = [(table, column) for table, column in texts if (table.name, column.name) not in examples]
+        for chunk in chunked(long, _SELECTS_A_STATEMENT):
+            examples.update(await self._each(chunk[0][0].name, chunk, self._beginnings))
         return examples
+
+    async def _beginnings(self, wanted: Sequence[tuple[Table, Column]]) -> dict[tuple[str, str], list[str]]:
+        """How the values of columns of long texts begin, by which such columns are classed: a token is long, too."""
+        beginning = _beginning(self.dialect)
+        first = first_rows(self.dialect, 20 * _EXAMPLES)
+        selects = (
+            beginning(number=number, column=column.name, rows=first(table=table.name))
+            for number, (table, column) in enumerate(wanted)
+        )
+        found: dict[tuple[str, str], list[str]] = {}
+        for number, value in await self.probe.rows(union_all(selects)):
+            table, column = wanted[number]
+            found.setdefault((table.name, column.name), []).append(value)
+        return found
 
     def _example_rows(self, table: Table, column: Column, exact: bool) -> Sql:
         # All values of a unique column are equally frequent, so any rows will do.
@@ -321,7 +340,7 @@ def _spread_rows(dialect: Language, count: int) -> Template:
 def _frequent(dialect: Language) -> Template:
     """The number of the question, a frequent value, and how often it occurs."""
     value = comparable("text", dialect)
-    short = exp.LTE(this=exp.Length(this=value.copy()), expression=exp.Literal.number(_EXAMPLE_LENGTH))
+    short = exp.LTE(this=exp.Length(this=value.copy()), expression=exp.Literal.number(LONGEST_EXAMPLE))
     counts = (
         exp.select(exp.alias_(value, "v"), exp.alias_(exp.Count(this=exp.Star()), "n"))
         .from_(table_hole("rows"))
@@ -332,6 +351,21 @@ def _frequent(dialect: Language) -> Template:
     )
     items = (column_hole("number"), exp.cast(exp.column("v"), exp.DType.TEXT), exp.column("n"))
     return Template(exp.select(*items).from_(counts.subquery("counts")), dialect)
+
+
+@lru_cache(maxsize=8)
+def _beginning(dialect: Language) -> Template:
+    """The number of the question, and how a value begins."""
+    value = comparable("text", dialect)
+    cut = exp.Substring(this=value, start=exp.Literal.number(1), length=exp.Literal.number(_BEGINNING))
+    some = (
+        exp.select(exp.alias_(cut, "v"))
+        .from_(table_hole("rows"))
+        .where(value.copy().is_(exp.null()).not_())
+        .limit(_EXAMPLES)
+    )
+    items = (column_hole("number"), exp.cast(exp.column("v"), exp.DType.TEXT))
+    return Template(exp.select(*items).from_(some.subquery("some_values")), dialect)
 
 
 def _by_frequency(row: tuple[Any, ...]) -> tuple[int, int, str]:
