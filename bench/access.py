@@ -1,6 +1,7 @@
 """Access rules: what rewriting a statement takes for somebody with 200 rules, with parsing and writing it, as a share
 of the millisecond that was promised; and a question under rules against the same question without. Rewriting is
 measured in time of the processor, so that other work on the machine does not count."""
+
 import asyncio
 import statistics
 import tempfile

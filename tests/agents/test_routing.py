@@ -13,8 +13,8 @@ from answerable.agents.situation import MAX_QUESTION, Situation
 from answerable.answers.answer import Choice
 from answerable.engine.steps.understand import Question
 from answerable.query.plan import QueryPlan
+from answerable.reader.graph_words import PathAnswer
 from answerable.reader.learned_questions import LearnedAnswer
-from answerable.reader.path_questions import PathAnswer
 from answerable.reader.reading import Read, Reading, Unreadable, Unsure
 
 QUERY = QueryPlan(entity="orders")

@@ -225,13 +225,13 @@ def test_own_prose_states_only_what_can_be_proved(
 
 def test_present_reads_only_what_it_shows(tmp_path: Path, answered: Answered, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Any, ...]] = []
-    read = frame.rows
+    read = frame.shown_rows
 
     def watched(path: Path, offset: int = 0, limit: int = 1_000) -> list[tuple[Any, ...]]:
         asked.append((offset, limit))
         return read(path, offset, limit)
 
-    monkeypatch.setattr(frame, "rows", watched)
+    monkeypatch.setattr(frame, "shown_rows", watched)
     answered({"n": range(100_000)})
     assert asked == [(0, 1_000), (50_000, 50), (99_950, 50)]
 

@@ -341,3 +341,58 @@ async def test_the_shortest_ways_are_shown_where_ways_can_go_round(service: Serv
     answer = await ask(service, "How is Adam connected to Guelph?")
     assert (answer.row_count, "ALL SHORTEST" in str(answer.steps[0].code)) == (1, True)
     assert "Adam → Follows Zhang → Follows Noura → LivesIn Guelph." in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("who follows Zhang?", [("Adam",), ("Karissa",)]),
+        ("Zhang's followers", [("Adam",), ("Karissa",)]),
+        ("whom does Adam follow?", [("Karissa",), ("Zhang",)]),
+        ("who is followed by Adam?", [("Karissa",), ("Zhang",)]),
+        ("who is Karissa followed by?", [("Adam",)]),
+        ("how many users follow Zhang?", [(2,)]),
+        ("which user has the most followers?", [("Zhang", 2)]),
+        ("who follows the most people?", [("Adam", 2)]),
+        ("how many people does each user follow?", [("Adam", 2), ("Karissa", 1), ("Zhang", 1), ("Noura", 0)]),
+        ("users who follow nobody", [("Noura",)]),
+        ("users with no followers", [("Adam",)]),
+        ("who does Karissa follow directly or indirectly?", [("Noura",), ("Zhang",)]),
+        ("who can reach Noura?", [("Adam",), ("Karissa",), ("Zhang",)]),
+        ("who can reach Guelph?", [("Adam",), ("Karissa",), ("Noura",), ("Zhang",)]),
+        ("which cities can Zhang reach?", [("Guelph",), ("Kitchener",)]),
+    ],
+)
+async def test_relationships_within_one_kind_are_read_by_the_order_of_the_words(
+    service: Service, question: str, rows: list[tuple[object, ...]]
+) -> None:
+    answer = await ask(service, question)
+    assert (answer.status, list(answer.rows)) == ("done", rows)
+
+
+async def test_the_distance_of_two_nodes_is_told(service: Service) -> None:
+    answer = await ask(service, "how many hops from Adam to Noura?")
+    assert "Hops: 2." in answer.text
+    assert (await ask(service, "is there a path from Zhang to Noura?")).row_count == 1
+    assert (await ask(service, "who hates Zhang?")).status == "clarify"
+
+
+WORK = (
+    "CREATE NODE TABLE Person (name STRING, PRIMARY KEY (name))",
+    "CREATE NODE TABLE Company (name STRING, PRIMARY KEY (name))",
+    "CREATE REL TABLE StudiedAt (FROM Person TO Company)",
+    "CREATE REL TABLE WorksAt (FROM Person TO Company)",
+    "CREATE (:Person {name: 'Ada'}), (:Person {name: 'Bo'}), (:Company {name: 'Acme'}), (:Company {name: 'Umbrella'})",
+    "MATCH (p:Person), (c:Company {name: 'Acme'}) CREATE (p)-[:StudiedAt]->(c)",
+    "MATCH (p:Person {name: 'Ada'}), (c:Company {name: 'Umbrella'}) CREATE (p)-[:WorksAt]->(c)",
+)
+
+
+async def test_of_several_relationships_between_two_kinds_its_own_word_chooses(tmp_path: Path) -> None:
+    graph = write_graph(tmp_path / "work.lbug", WORK)
+    settings = Settings(home=tmp_path / "home", sources={"work": str(graph)}, source="work")
+    async with app.open_service(settings, any_location=False) as opened:
+        each = await ask(opened, "how many people work at each company?")
+        assert list(each.rows) == [("Umbrella", 1), ("Acme", 0)]
+        assert list((await ask(opened, "who studied at Acme?")).rows) == [("Ada",), ("Bo",)]
+        assert list((await ask(opened, "where does Ada work?")).rows) == [("Umbrella",)]

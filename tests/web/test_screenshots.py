@@ -37,8 +37,19 @@ def ask(page: Any, question: str) -> None:
     page.wait_for_selector(".turn:last-child .receipt >> text=no model")
 
 
+VIEWS = (
+    ("/sources/demo/orders", "sources", ".hist-bar"),
+    ("/sources/demo/orders/explore", "explore", ".explore tbody tr"),
+    ("/graphs/+/sales-brief", "graphs", ".gnode"),
+    ("/runs", "runs", ".wr.sel"),
+)
+
+
 def test_pictures(take: Callable[..., Any]) -> None:
     page = take()
+    page.click(".source-chips >> text=demo")
+    page.wait_for_selector("button.suggestion >> nth=3")
+    save(page, "start")
     for question in ("Top 10 customers by revenue in 2025", "Average salary by job title"):
         ask(page, question)
         page.click("text=New question")
@@ -52,9 +63,9 @@ def test_pictures(take: Callable[..., Any]) -> None:
     page.wait_for_selector(".v-ok")
     save(page, "check")
     thread = page.url
-    for view, name in (("/sources/demo/orders", "sources"), ("/runs", "runs")):
+    for view, name, shown in VIEWS:
         page.goto(thread.partition("/ask")[0] + view)
-        page.wait_for_selector(".hist-bar, .wr.sel")
+        page.wait_for_selector(shown)
         save(page, name)
     page.goto(thread.partition("/ask")[0] + "/evals/demo")
     page.click(".btn.primary >> text=Run")

@@ -21,7 +21,7 @@ from answerable.reader.reading import Read, Reading, Reply, Unreadable, Unsure
 
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
-    from answerable.reader.path_questions import PathAnswer
+    from answerable.reader.graph_words import PathAnswer
 
 SYNCED, LIVE = "synced", "live"
 """The steps of a question about right now, and the rows that its statements may name."""
@@ -70,7 +70,7 @@ def paths_graph(question: Question, paths: "PathAnswer") -> RoutedGraph:
         question=question.text,
         understood=paths.sentence,
         confidence="high",
-        confidence_reason="Both ends are named in the data, and only the relationships of the graph connect them.",
+        confidence_reason=paths.reason,
     )
     return RoutedGraph(cypher_graph(CypherConfig(source=question.source, cypher=paths.cypher), presentation))
 

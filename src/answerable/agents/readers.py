@@ -28,8 +28,8 @@ from answerable.reader.reading import Read, Reading, Reply, Unsure
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
     from answerable.reader.experience import Example
+    from answerable.reader.graph_words import PathAnswer
     from answerable.reader.learned_questions import LearnedAnswer
-    from answerable.reader.path_questions import PathAnswer
     from answerable.reader.reader import Reader
 
 

@@ -14,7 +14,7 @@ from answerable.reader.reading import Read, Reply
 
 if TYPE_CHECKING:
     from answerable.agents.replies import Planned
-    from answerable.reader.path_questions import PathAnswer
+    from answerable.reader.graph_words import PathAnswer
 
 MAX_QUESTION = 10_000
 """Characters."""

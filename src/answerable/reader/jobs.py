@@ -14,7 +14,7 @@ from answerable.reader.learned_questions import LearnedAnswer
 from answerable.reader.reading import Reading, Reply
 
 if TYPE_CHECKING:
-    from answerable.reader.path_questions import PathAnswer
+    from answerable.reader.graph_words import PathAnswer
     from answerable.reader.reader import Reader
 
 _today: ContextVar[date] = ContextVar("today")

@@ -49,7 +49,7 @@ from answerable.reader.suggestions import suggested
 from answerable.reader.weights import Weights, load_weights
 
 if TYPE_CHECKING:
-    from answerable.reader.path_questions import PathAnswer
+    from answerable.reader.graph_words import PathAnswer
 
 
 class Reader:
@@ -253,8 +253,10 @@ class Reader:
         if not any(table.connections for table in self.catalog.tables):
             return None
         from answerable.reader.path_questions import PathQuestions  # brings the writer of Cypher
+        from answerable.reader.relationship_questions import RelationshipQuestions
 
-        return PathQuestions(self.catalog, self.values).answer(question)
+        questions = (PathQuestions(self.catalog, self.values), RelationshipQuestions(self.catalog, self.values))
+        return next((found for each in questions if (found := each.answer(question)) is not None), None)
 
     def learned_like(self, question: str, most: int) -> tuple[str, ...]:
         """Questions of `semantic.yaml` that come near to this one."""

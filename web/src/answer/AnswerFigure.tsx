@@ -45,9 +45,9 @@ export function AnswerFigure({ answer, rows: held, onOpen }: Props) {
         <span className="grow" />
         {!listed && <FrameSwitch asTable={asTable} onSwitch={setAsTable} rows={answer.row_count} />}
         {!listed && onOpen && (
-          <button type="button" className="btn ghost small fig-open" onClick={onOpen}>
+          <button type="button" className="btn ghost small fig-open" aria-label="Open" onClick={onOpen}>
             <Maximize2 className="i i-s" aria-hidden />
-            Open
+            <span>Open</span>
           </button>
         )}
       </figcaption>

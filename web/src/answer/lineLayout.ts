@@ -47,7 +47,8 @@ const YEARS_FOR_YEAR_TICKS = 2;
 export function lineLayout(lines: Line[], positions: (number | null)[], width: number, percent = false): LineLayout {
   const values = lines.flatMap((line) => line.points.map((point) => point.value)).filter((value) => value !== null);
   const ticks = niceTicks(Math.min(0, ...values), Math.max(0, ...values));
-  const tickTexts = ticks.map((tick) => tickText(tick, percent));
+  const short = ticks.some((tick) => Math.abs(tick) >= 100_000);
+  const tickTexts = ticks.map((tick) => tickText(tick, percent, short));
   const left = Math.max(...tickTexts.map((text) => text.length)) * LETTER + 12;
   const several = lines.length > 1;
   const longest = Math.max(...lines.map((line) => line.name.length));
@@ -102,9 +103,10 @@ export function niceTicks(low: number, high: number): number[] {
 const SHORT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 2 });
 const PLAIN = new Intl.NumberFormat("en-US", { maximumFractionDigits: 4 });
 
-function tickText(value: number, percent: boolean): string {
+/** `short`: as thousands or millions, which all ticks of an axis are if one of them is. */
+function tickText(value: number, percent: boolean, short: boolean): string {
   const shown = percent ? value * 100 : value;
-  const text = (Math.abs(shown) >= 100_000 ? SHORT : PLAIN).format(shown).replace("-", "−");
+  const text = (short ? SHORT : PLAIN).format(shown).replace("-", "−");
   return percent && value !== 0 ? `${text} %` : text;
 }
 

@@ -37,11 +37,13 @@ export function AnswerFoot({ run, answer, onCheck }: { run: RunView; answer: Ans
             ))}
           </span>
         </button>
-        <JudgeButtons judging={judging} open={saysWrong} onOpen={setSaysWrong} />
-        <button type="button" className="btn ghost small push" onClick={onCheck}>
-          <ShieldCheck className="i i-s" aria-hidden />
-          Check
-        </button>
+        <span className="acts">
+          <JudgeButtons judging={judging} open={saysWrong} onOpen={setSaysWrong} />
+          <button type="button" className="btn ghost small push" onClick={onCheck}>
+            <ShieldCheck className="i i-s" aria-hidden />
+            Check
+          </button>
+        </span>
       </div>
       {open && (
         <div className="rsteps">

@@ -41,7 +41,7 @@ def misplaced(sentence: Sentence) -> Iterator[str]:
         between = [m for m in sentence.mentions if match.start() <= m.start and m.end <= match.end()]
         first = between[-1] if between else earlier[-1] if earlier else None
         # “more than 500 in Berlin” has a number after “than”, and compares no rows.
-        if first is None or second is None or re.search(r"\d", sentence.text[match.end() : second.start]):
+        if first is None or second is None or _has_number(sentence, match.end(), second.start):
             continue
         if match["verb"] and second.start - match.end() > len(" the “"):
             continue
@@ -50,6 +50,10 @@ def misplaced(sentence: Sentence) -> Iterator[str]:
         other = second.rows
         if first.column == second.column and one != other and not _holds(sentence, match, one, other):
             yield f"the rows have it the other way round than “{match['word'] or match['place'] or match['verb']}”"
+
+
+def _has_number(sentence: Sentence, start: int, end: int) -> bool:
+    return bool(re.search(r"\d", sentence.text[start:end])) or any(start <= n.start < end for n in sentence.numerals)
 
 
 def _numbers_the_other_way(sentence: Sentence, match: re.Match[str]) -> bool:

@@ -27,7 +27,9 @@ _QUANTIFIED = re.compile(
     r"\b(?:only|except|other than|none|no|nobody|all|every|each)\b|\bof (?:the|them|these)\b", re.I
 )
 _ARRIVES = re.compile(
-    r"^(?:, which)? (?:all |both )?(?:arriv\w+|depart\w+|is|are|was|were|runs?|lands?|leaves?)\b[^,;%]*$", re.IGNORECASE
+    r"^(?:, which)?(?: flights| trains| deliveries)? (?:all |both )?(?:tends? to )?"
+    r"(?:arriv\w+|depart\w+|land|leave|is|are|was|were|runs?|lands?|leaves?)\b[^,;%]*$",
+    re.IGNORECASE,
 )
 _RUN = re.compile(
     r" (?:straight|consecutive|successive)\b|\b(?:years|months|quarters|weeks|days) in a row\b", re.IGNORECASE
@@ -117,7 +119,9 @@ def _over_time(sentence: Sentence, token: Token, sign: int) -> bool | None:
         return _ran(sentence, order, sign, run)
     since = any(_is_since(sentence, mention) for mention in times)
     if _EVERY.search(sentence.text):
-        span = order[places[0] : None if since else places[-1] + 1] if places else order
+        until = any(re.search(r"\b(?:until|till|up to|through)\s+$", sentence.text[: m.start], re.I) for m in times)
+        first = 0 if until and len(places) == 1 else places[0] if places else 0
+        span = order[first : None if since else places[-1] + 1] if places else order
         return _any_measure(sentence, list(pairwise(span)), sign)
     single = sorted({order.index(next(iter(m.rows))) for m in times if len(m.rows) == 1})
     if len(single) >= 2 and any({order[place] for place in single} <= rows for _, rows in sentence.lists):

@@ -48,6 +48,7 @@ _IN_RELATION = re.compile(r"\W*(?:in (?:relative|percentage) terms|relatively|pr
 _ABSOLUTE = re.compile(r"\babsolute(?:ly)?\b", re.IGNORECASE)
 _PER = re.compile(r" (?:\w+ )?(?P<over>\w+) (?:per|for each|for every) (?P<under>\w+)", re.IGNORECASE)
 _GAP = re.compile(r"\b(?:gap|difference|spread)\b", re.IGNORECASE)
+_TOP_OF = re.compile(r" (?!(?:two|three|four|five|six|seven|eight|nine|ten|half|of)\b)[a-z]+", re.IGNORECASE)
 _CLAUSE_ENDS = re.compile(r"[,.;!]?$|[,.;!] ")
 _END_NOUNS = {"low": DOWN, "high": UP, "peak": UP, "trough": DOWN}
 _PLACING = ("trails", "leads", "tops")
@@ -156,6 +157,8 @@ def _found(sentence: Sentence) -> Iterator[Superlative]:
             continue
         if word in ("most", "least"):
             yield from _most_or_least(sentence, at)
+        elif word == "top" and before == "the" and _TOP_OF.match(sentence.text[token.end :]):
+            yield Superlative(token, UP, _columns(sentence, at, ()))
         elif _is_end_noun(sentence, found, at):
             yield Superlative(token, _END_NOUNS[word], _columns(sentence, at, ()))
         elif word in _PLACING and _is_of_other(sentence, token):

@@ -24,6 +24,7 @@ QUALITIES: dict[str, Quality] = {
     **_both("warm hot mild", "cold cool chilly freezing", "temp", "temperature", "low", "high", "hottest"),
     **_both("late unpunctual delayed", "punctual reliable early", "delay", "lateness"),
     **_both("heavy", "light", "mass", "weight"),
+    **_both("old", "young", "age"),
     **_both("tall", "", "height", "altitude", "elevation"),
     **_both("deep", "shallow", "depth"),
     **_both("wide broad", "narrow", "width", "breadth"),

@@ -22,7 +22,8 @@ from answerable.core.words import fold, stem
 
 _SPARED = r"^\W*(?:(?:apart from|except for|besides|other than)[^,]*,\s*)?"
 _ALL = re.compile(
-    _SPARED + r"(?:(?:in|on|at|for) )?(?:all|every|each|everyone|everybody)\b(?! \w+ the\b)", re.IGNORECASE
+    _SPARED + r"(?:(?:in|on|at|for) )?(?:all|every|each|everyone|everybody)\b(?! (?!of\b)\w+ the\b)",
+    re.IGNORECASE,
 )
 _NONE = re.compile(_SPARED + r"(?:(?:in|on|at) no|no|none|nobody|no one)\b(?! (?:matter|change|doubt))", re.IGNORECASE)
 _BOTH = re.compile(r"\W*(both|neither)\s+(?:the\s+)?", re.IGNORECASE)
@@ -231,7 +232,7 @@ def _said_before(sentence: Sentence, numeral: Numeral, of_them: bool) -> list[Ro
 
 def _in_a_run(sentence: Sentence, numeral: Numeral) -> set[int]:
     """“For three straight months”: whether there is such a run is decided with its direction."""
-    run = re.match(r" (?:straight|consecutive|successive)\b", sentence.text[numeral.end :])
+    run = re.match(r" (?:straight|consecutive|successive)\b| \w+ in a row\b", sentence.text[numeral.end :])
     return {int(numeral.value)} if run and numeral.value < sentence.facts.row_count else set()
 
 

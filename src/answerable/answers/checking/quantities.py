@@ -36,6 +36,8 @@ def counted_columns(numeral: Numeral, sentence: Sentence) -> list[Field]:
     facts = sentence.facts
     if met := _counted_as(numeral, sentence):
         return met
+    if re.match(r"\s+years old\b", sentence.text[numeral.end :]):
+        return facts.concerning(("age",))
     if not noun or (stem(noun) in _DIMENSIONS and not any(_counts(f, noun) for f in facts.measures)):
         return []
     named = [

@@ -11,6 +11,7 @@ from answerable.answers.checking.numerals import Numeral
 from answerable.answers.checking.quantities import met
 from answerable.answers.checking.sentence import Sentence
 from answerable.answers.roles import Field
+from answerable.core.words import fold, stem
 
 _MULTIPLIED = re.compile(r"(?:doubl|tripl|quadrupl)\w+|halv\w+", re.IGNORECASE)
 _WERE = re.compile(
@@ -18,6 +19,7 @@ _WERE = re.compile(
     re.IGNORECASE,
 )
 _OF_WHICH = re.compile(r"\bof which (?:only |just |about |some )?$", re.IGNORECASE)
+_OF_ITS = re.compile(r" of (?:its|their|his|her) (?P<noun>\w+)", re.IGNORECASE)
 _POINTS = re.compile(r"\s*(?:percentage )?points?\b", re.IGNORECASE)
 
 
@@ -61,8 +63,12 @@ def _parts(numeral: Numeral, sentence: Sentence, named: list[int]) -> Iterator[G
 
 
 def is_of_which(numeral: Numeral, sentence: Sentence) -> bool:
-    """“89,632, of which 2% was settled” is a part of that number, and no share in a sum."""
-    return bool(_OF_WHICH.search(sentence.text[: numeral.start]))
+    """“89,632, of which 2% was settled” and “6.8% of its sales” are parts of one cell, and no shares in a sum."""
+    own = _OF_ITS.match(sentence.text[numeral.end :])
+    whole = own is not None and any(
+        stem(fold(own["noun"])) in sentence.facts.name_keys(f) for f in sentence.facts.measures
+    )
+    return whole or bool(_OF_WHICH.search(sentence.text[: numeral.start]))
 
 
 def is_part_met(numeral: Numeral, sentence: Sentence) -> bool:
