@@ -25,7 +25,7 @@ roles:
   kept: {}
 rules:
   - {name: all-see, for: everyone, source: demo, allow: true}
-  - {name: weekly, for: seller, graphs: [weekly, outer, looking], allow: true}
+  - {name: weekly, for: seller, graphs: [weekly, outer, looking, paused], allow: true}
   - {name: kept-out, for: kept, graphs: "*", deny: true}
   - {name: no-secret, for: [seller, manager], graphs: secret, deny: true, reason: For the board.}
   - {name: no-statistics, for: seller, tools: [column_statistics], deny: true}
@@ -45,6 +45,12 @@ name: looking
 nodes:
   look: {kind: tool, tool: column_statistics, source: demo}
 """
+PAUSED = """
+name: paused
+nodes:
+  go: {kind: wait, event: go}
+  rows: {kind: sql, source: demo, sql: SELECT count(*) AS n FROM stores, after: [go]}
+"""
 BOSS, ANA, EVE = person("boss"), person("ana"), person("eve")
 
 
@@ -52,7 +58,7 @@ BOSS, ANA, EVE = person("boss"), person("ana"), person("eve")
 async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     home: Path = tmp_path_factory.mktemp("home")
     async with open_service(Settings(home=home), any_location=False) as opened:
-        for text in (*(COUNT.format(name=name) for name in ("weekly", "other", "secret")), OUTER, LOOKING):
+        for text in (*(COUNT.format(name=name) for name in ("weekly", "other", "secret")), OUTER, LOOKING, PAUSED):
             await opened.graphs.save(text, LOCAL)
         (home / "access.yaml").write_text(POLICY)
         yield opened
@@ -60,7 +66,11 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 
 async def test_people_see_the_graphs_that_they_may_run(service: Service) -> None:
     seen = {who.user: [each.name for each in await service.graphs.list(who)] for who in (BOSS, ANA, EVE)}
-    assert seen == {"boss": ["looking", "other", "outer", "weekly"], "ana": ["looking", "outer", "weekly"], "eve": []}
+    assert seen == {
+        "boss": ["looking", "other", "outer", "paused", "weekly"],
+        "ana": ["looking", "outer", "paused", "weekly"],
+        "eve": [],
+    }
 
 
 @pytest.mark.parametrize(
@@ -127,3 +137,22 @@ async def test_a_denied_tool_is_not_used(service: Service) -> None:
     ended = await service.graphs.wait(run, ANA)
     assert ended.status == "refused"
     assert "You may not use the tool 'column_statistics', by rule 'no-statistics'." in ended.model_dump_json()
+
+
+async def test_who_is_deleted_in_the_middle_of_a_run_gets_nothing_more_by_it(service: Service) -> None:
+    run = await service.graphs.begin_stored("paused", {}, ANA)
+    await service.graphs.wait(run, ANA)
+    file = service._registry.access(ANA.tenant).path  # the rules change while the run waits
+    before = file.read_text()
+    file.write_text(before.replace("  ana: {roles: [seller]}\n", ""))
+    try:
+        assert await service.graphs.signal("go", None, LOCAL) == [run]
+        ended = await service.graphs.wait(run, LOCAL)
+        assert ended.status == "refused"
+        assert "'ana' is not among the users of this installation." in ended.model_dump_json()
+        assert '"n"' not in ended.model_dump_json()
+        with pytest.raises(RefusedError, match="'ana' is not among the users"):
+            await service.graphs.begin_stored("paused", {}, ANA)
+    finally:
+        file.write_text(before)
+    assert (await service.runs.get(run, ANA)).status == "refused"

@@ -128,6 +128,14 @@ async def test_a_shared_thread_is_read_only_by_those_who_see_the_same(service: S
             await service.threads.shared(token, other)
 
 
+async def test_a_case_of_another_is_neither_seen_nor_in_the_way(service: Service) -> None:
+    text = "SQL: SELECT count(*) AS n FROM orders"
+    for who in (BO, ANA):
+        run = (await _asked(service, who, text)).run_id
+        added = await service.evals.add_case("mine", run, who)
+        assert [case.case.id for case in (await service.evals.cases(who))["mine"]] == [added.id]
+
+
 async def test_permissions_come_from_roles(service: Service) -> None:
     for text in ("PYTHON: result = staff", "PYTHON: import os"):
         with pytest.raises(RefusedError, match="`python`"):

@@ -250,6 +250,16 @@ def test_fields_of_the_kinds_that_a_discriminator_names_are_columns() -> None:
     assert [column.name for column in endpoint.columns] == ["id", "kind", "lives", "tricks"]
 
 
+def test_a_value_that_may_be_null_keeps_its_type() -> None:
+    since = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}
+    kind = {"oneOf": [{"$ref": "#/components/schemas/Kind"}, {"type": "null"}]}
+    listed = returning({"type": "array", "items": {"type": "object", "properties": {"since": since, "kind": kind}}})
+    schemas = {"Kind": {"type": "string", "enum": ["a", "b"]}}
+    document = of_paths({"/things": listed}, components={"schemas": schemas}) | {"openapi": "3.1.0"}
+    (endpoint,) = read(document).endpoints
+    assert [(column.type, column.values) for column in endpoint.columns] == [("datetime", ()), ("text", ("a", "b"))]
+
+
 def test_a_shape_that_multiplies_is_cut() -> None:
     schemas = {
         f"S{n}": {

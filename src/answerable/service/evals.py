@@ -125,13 +125,32 @@ class EvalService:
             existing = known.get(attempt.note)
             if existing is not None and existing.run == run:
                 return case_summary(existing, {}, {})
-        name = case_id or free_case_id(gold["question"], known)
-        if attempt is not None and name not in known:
-            await attempt.remember(name)
-        stored = await self._store.evals.put_case(principal, suite, name, gold, run=record.run)
+        stored = await self._stored_case(principal, suite, case_id, gold, record, set(known), attempt)
         # The question has its right answer now, so earlier wrong answers to it are mended.
         await self._forget_wrong(principal, lambda known: all(known.body[name] == gold[name] for name in _ASKED))
         return case_summary(golden_case(stored), {}, {})
+
+    async def _stored_case(
+        self,
+        principal: Principal,
+        suite: str,
+        case_id: str | None,
+        gold: dict[str, Json],
+        record: RunRecord,
+        taken: set[str],
+        attempt: KeyedAttempt | None,
+    ) -> CaseRecord:
+        """A name that somebody else has taken, whose cases the person does not see, is passed over in silence."""
+        while True:
+            name = case_id or free_case_id(gold["question"], taken)
+            if attempt is not None and name not in taken:
+                await attempt.remember(name)
+            try:
+                return await self._store.evals.put_case(principal, suite, name, gold, run=record.run)
+            except UserError as error:
+                if case_id is not None or error.stable_code != "case_exists":
+                    raise
+                taken.add(name)
 
     async def remove_case(self, suite: str, case_id: str, principal: Principal) -> None:
         _check_own(suite)

@@ -79,3 +79,12 @@ def test_a_quote_that_never_closes_loses_no_rows_in_silence(cursor: Any, tmp_pat
     with pytest.raises(Failure) as caught:
         read_csv(cursor, path, tabs=False)
     assert caught.value.report.message.startswith("Line 500002 has a quote that is not closed")
+
+
+@pytest.mark.parametrize("text", ['"', '""', '"' + "\n" * 1_000, '"\n"\n', '" "', "sep=;", "sep=;\n", "\ufeff", "\n\n"])
+def test_a_file_without_a_value_says_so(text: str, cursor: Any, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    with pytest.raises(Failure) as caught:
+        read_csv(cursor, path, tabs=False)
+    assert caught.value.report.code == "file_empty"

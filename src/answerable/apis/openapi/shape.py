@@ -90,6 +90,12 @@ class _Reading:
         inner = (self.items(each, (*within, id(part))) for each in _alternatives(part))
         return next((items for items in inner if items), {})
 
+    def _not_null(self, part: JsonObject) -> JsonObject:
+        """The one thing that a value can be beside null: OpenAPI 3.1 says `anyOf: [{type: string}, {type: "null"}]`."""
+        alternatives = [self.document.part(each) for each in _alternatives(part)]
+        others = [each for each in alternatives if each.get("type") != "null"]
+        return others[0] if len(others) == 1 and len(alternatives) > 1 and "type" not in part else part
+
     def columns(self, schema: Any) -> tuple[ShapeColumn, ...]:
         kind = self.kind(schema)
         if kind != "object":
@@ -105,7 +111,7 @@ class _Reading:
         for name, inner in self.properties(schema).items():
             here = (*path, str(name)[:100])
             try:
-                part = self.document.part(inner)
+                part = self._not_null(self.document.part(inner))
                 kind = self.kind(part)
                 nested = kind == "object" and len(here) < _DEEPEST and bool(self.properties(part))
             except UnusablePart:  # what it refers to is left out; the value itself may still come

@@ -100,6 +100,8 @@ def _layout(path: Path, sample: str, tabs: bool) -> _Layout:
     width = _width(records)
     preamble = list(itertools.takewhile(lambda record: len(record[1]) == 1 < width, records))
     table = records[len(preamble) :]
+    if not table:
+        raise Failure("FileError", "file_empty", "The file holds no values.", "Put data into it, or name another file.")
     check_width(width)
     _refuse_odd_header(table, width)
     header = header_of([_fitted(cells, width) for _line, cells in table[:200] if len(cells) in (width, width - 1)])
