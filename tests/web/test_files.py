@@ -97,7 +97,7 @@ def test_no_text_becomes_markup_or_code() -> None:
 
 
 def test_every_event_is_known_to_the_page() -> None:
-    handled = set(re.findall(r'case "([a-z]+\.[a-z]+)":', (SOURCE / "ask" / "run.ts").read_text()))
+    handled = set(re.findall(r'case "([a-z]+\.[a-z]+)":', (SOURCE / "run" / "run.ts").read_text()))
     assert handled == set(EVENT_TYPES)
 
 
