@@ -25,6 +25,7 @@ OTHER = Principal(LOCAL.tenant, UserId("bo"))
         ("a: {kind: transform, template: '{{ __import__ }}{% for x in y %}'}", "there is no node `__import__`"),
         ("a: {kind: transform, expression: '().__class__'}", "cannot reach `__class__`"),
         ("a: {kind: transform, expression: 'open(1)'}", "cannot use `open`"),
+        ("a: {kind: transform, expression: 'list(map(str, [1]))'}", "cannot use `map`"),
         ("a: {kind: subgraph, graph: 'x@0'}", "graph"),
     ],
 )

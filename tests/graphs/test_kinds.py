@@ -214,3 +214,12 @@ async def test_a_run_of_a_question_is_no_run_of_a_graph(service: Service, orders
     with pytest.raises(UserError) as caught:
         await service.graphs.get_run(run, LOCAL)
     assert caught.value.stable_code == "run_not_of_a_graph"
+
+
+async def test_nodes_may_be_called_as_functions_of_python_are(run_graph: Any) -> None:
+    nodes = """
+        id: {kind: transform, value: 4}
+        set: {kind: transform, value: [1, 2, 2]}
+        out: {kind: transform, expression: "[id + input['n'], sum(set), len(set(set)), sorted(str(n) for n in set)]"}
+    """
+    assert (await run_graph(nodes, n=1)).output == [5, 5, 2, ["1", "2", "2"]]

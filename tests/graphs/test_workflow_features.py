@@ -1,15 +1,19 @@
 """The features that the conformance kit of the CNCF Serverless Workflow names, each as a graph of ours."""
 
 import asyncio
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from api_server import Answer, ApiServer
 from graph_text import graph_text
 
 from answerable.core.context import LOCAL
 from answerable.core.events import StepFinished
 from answerable.core.ids import RunId
 from answerable.service import Service
+from answerable.settings import Settings
 
 
 async def order(service: Service, run: str) -> list[str]:
@@ -128,3 +132,53 @@ async def test_branch_goes_on_where_its_parents_were_taken(run_graph: Any) -> No
     """
     for way, expected in (("a", "after A"), ("c", "after B")):
         assert (await run_graph(nodes, way=way)).output == expected
+
+
+@pytest.fixture
+def pets() -> Iterator[ApiServer]:
+    server = ApiServer()
+    server.route = lambda asked: (
+        Answer({"id": 1, "name": "Rex"}) if asked.path == "/pets/1" else Answer({"error": "gone"}, 404)
+    )
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def settings(tmp_path: Path, orders: Path, pets: ApiServer) -> Settings:
+    return Settings(
+        home=tmp_path / "home", source=str(orders), apis={"pets": {"url": pets.url, "paths": ["/pets/{id}"]}}
+    )
+
+
+async def test_call_asks_an_http_service_with_values_of_the_input(run_graph: Any) -> None:
+    nodes = """
+        pet: {kind: api, api: pets, path: "/pets/{{ input.id }}"}
+        shaped: {kind: transform, value: {called: "{{ pet.data.name }}"}}
+    """
+    assert (await run_graph(nodes, id=1)).output == {"called": "Rex"}
+
+
+async def test_try_catches_an_error_of_a_call_and_an_uncaught_one_faults_the_run(run_graph: Any) -> None:
+    nodes = """
+        pet: {kind: api, api: pets, path: "/pets/{{ input.id }}", critical: CRITICAL}
+        caught: {kind: transform, on: pet.failed, template: "no pet {{ input.id }}"}
+        out: {kind: join, mode: first, after: [caught]}
+    """
+    caught = await run_graph(nodes.replace("CRITICAL", "false"), head="strategy: events", id=9)
+    assert (caught.status, caught.nodes["out"].output) == ("partial", "no pet 9")
+    faulted = await run_graph(nodes.replace("CRITICAL", "true"), head="strategy: events", id=9)
+    assert (faulted.status, faulted.error["node"]) == ("failed", "pet")
+
+
+@pytest.mark.parametrize("strategy", ["eager", "levels", "sequential", "events"])
+async def test_a_composite_comes_to_the_same_end_with_every_strategy(run_graph: Any, strategy: str) -> None:
+    nodes = """
+        way: {kind: router, routes: {many: input.n > 1}, default: one}
+        each: {kind: map, when: way = many, over: [1, 2, 3], body: BODY}
+        one: {kind: transform, when: way = one, value: [0]}
+        found: {kind: join, mode: first, after: [each, one]}
+        out: {kind: transform, expression: "sum(found)"}
+    """
+    nodes = nodes.replace("BODY", "{nodes: {x: {kind: transform, value: '{{ input.item }}'}}}")
+    assert (await run_graph(nodes, head=f"strategy: {strategy}", n=2)).output == 6

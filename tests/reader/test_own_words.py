@@ -97,3 +97,10 @@ def test_everyday_words_ask_for_classes_of_names() -> None:
     assert nations_of("norwegian") == ("Norway",)
     assert needs_no_link("average")
     assert not needs_no_link("beak")
+
+
+def test_a_forced_answer_to_unknown_words_is_read_by_their_meaning(reader: Reader) -> None:
+    """Read as they are, "beak" and "birds" mean nothing here."""
+    reply = reader.read("whats the longest beak of all the birds that were seen on any island", force=True)
+    assert isinstance(reply, Read)
+    assert "bill" in (reply.best.sql or ""), reply.best.sql

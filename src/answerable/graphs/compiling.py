@@ -5,7 +5,7 @@ input, and a node of the engine for each node. The outermost graph also gets a l
 What each kind of node becomes is in `forms/`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,14 +157,16 @@ class _Compiler:
             if parent != INPUT and parent not in body.nodes:
                 raise self._unknown(parent, body.nodes, (*place, "after", number))
             named[parent] = None
-        for where, found in self._references(node, place):
+        for where, found in self._references(node, place, body.nodes):
             if found.name != INPUT and found.name not in body.nodes:
                 raise self._unknown(found.name, body.nodes, where)
             named[found.name] = None
         return tuple(named)
 
-    def _references(self, node: CommonNode, place: FieldPath) -> Iterator[tuple[FieldPath, Reference]]:
-        """Every reference of a node to the scope around it, with the place where it stands."""
+    def _references(
+        self, node: CommonNode, place: FieldPath, nodes: Collection[str]
+    ) -> Iterator[tuple[FieldPath, Reference]]:
+        """Every reference of a node to the scope around it, with the place where it stands. `nodes`: of that scope."""
         for name in type(node).model_fields:
             value, where = getattr(node, name), (*place, name)
             if name in ("kind", "title", "after", "on", "graph", "output", "fallback", "retry", "code", "instructions"):
@@ -173,7 +175,7 @@ class _Compiler:
                 continue
             try:
                 if name == "expression" and value is not None:
-                    yield from ((where, Reference(each, ())) for each in sorted(names_in(value)))
+                    yield from ((where, Reference(each, ())) for each in sorted(names_in(value, nodes)))
                 elif name == "when" or (name == "routes" and isinstance(node, RouterNode)):
                     for written in (value,) if name == "when" else value.values():
                         yield from ((where, parsed(each)[0]) for each in listed(written))
@@ -191,7 +193,7 @@ class _Compiler:
         schemas: Mapping[str, Schema],
         place: FieldPath,
     ) -> Node:
-        for where, found in self._references(node, place):
+        for where, found in self._references(node, place, parents):
             self.schema(found, schemas, where)
         if node.retry is not None and node.retry.attempts > 1 and _writes_inside(form.config):
             # Each attempt of a wrapper has nodes of its own, whose writes nobody would recognise as repetitions.

@@ -88,8 +88,18 @@ class OwnWordsReadings:
             # The best of the words as they are is a real alternative, however likely the pooled answers are.
             return offer(unknown, _distinct([best.reading, *readings[:1], *(one.reading for one in likely[1:])]))
         asked = _to_blame(unknown, self.schema)
-        offered = offer(asked, [one.reading for one in likely if one is best or one.chance >= _WORTH_CHOOSING])
+        if pool.in_own_words and not is_brief(pool.scene):
+            offered = offer(asked, _as_ranked(pool))
+        else:
+            offered = offer(asked, [one.reading for one in likely if one is best or one.chance >= _WORTH_CHOOSING])
         return offered.model_copy(update={"question": asks_what_comes_near(asked)}) if best.explained else offered
+
+    def likeliest(self, question: AskedQuestion, unknown: UnknownWords, readings: Sequence[Reading]) -> Reading | None:
+        """The best of all ways of reading, however unlikely it is."""
+        pool = self.pool(question, unknown, readings)
+        if pool.in_own_words and not (pool.was_run and is_brief(pool.scene)):
+            return pool.in_own_words[0]
+        return next((one.reading for one in self.likely(pool)), None) if pool.was_run else None
 
     def _offer_as_worded(self, pool: Pool, unknown: UnknownWords, readings: Sequence[Reading]) -> Unsure | None:
         """Sentences that are worded like the data are read best by models that were fitted on such questions."""
@@ -238,6 +248,15 @@ def _contradicted(pool: Pool, best: Reading) -> bool:
     """Whether the models that were fitted on questions worded like the data are fairly sure of another reading."""
     worded = pool.as_worded[0] if pool.as_worded else None
     return worded is not None and worded.confidence >= _FAIRLY_SURE and not is_same(pool, worded, best)
+
+
+def _as_ranked(pool: Pool) -> list[Reading]:
+    """The candidates of a full sentence in their own order. The model of pooled answers was fitted on brief questions:
+    on folds of Spider-Syn it has the right reading among the first three for 110 of 229, this order for 133."""
+    first, rest = pool.in_own_words[:2], pool.in_own_words[2:]
+    proposed = [one.reading for one in pool.proposals]
+    explained = proposed[:1] if pool.proposals and not pool.proposals[0].left_over else []
+    return _distinct([*first, *explained, *pool.as_worded[:1], *rest, *proposed])
 
 
 def _distinct(readings: Sequence[Reading]) -> list[Reading]:

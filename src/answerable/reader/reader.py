@@ -51,6 +51,10 @@ from answerable.reader.weights import Weights, load_weights
 if TYPE_CHECKING:
     from answerable.reader.graph_words import PathAnswer
 
+# On folds of databases, 97.5% of the Spider questions that were read so surely were read rightly, and all of GeoQuery;
+# of those that are just likely enough to be answered, 93% and 97%.
+_SURE_FROM = 0.95
+
 
 class Reader:
     """Reads questions about one catalog. Pure computation: the optional dry run is a callable that is handed in."""
@@ -120,9 +124,10 @@ class Reader:
         if unknown.hopeless and not force:
             reply = self._forms.rows_of_each_table(question.dated, unknown)
             return reply or self._own_words.read(question, unknown, ()) or unknown.reply()
-        # If the answer is forced, nobody chooses: one reading without a dry run is enough.
+        # If the answer is forced, nobody chooses: of known words one reading without a dry run is enough.
+        one_is_enough = force and not unknown.unknown
         readings = self._offered.best(
-            self.rank(scene), None if force else question.run, wanted=1 if force else MAX_READINGS
+            self.rank(scene), None if one_is_enough else question.run, wanted=1 if one_is_enough else MAX_READINGS
         )
         if not readings:
             return unknown.reply()
@@ -131,6 +136,8 @@ class Reader:
         plan = readings[0].plan
         sensible_plan = covers_cues(plan, scene) and not counts_single_rows(plan, self.catalog)
         understood = sensible_plan and not (unknown.serious or dropped)
+        if force and unknown.unknown and (best := self._own_words.likeliest(question, unknown, readings)):
+            return Read(best=question.bound(best, guessing=True))
         if force or (understood and readings[0].confidence >= self.weights.threshold):
             answer = self._as_worded(readings, question, unknown, force)
             if answer is not None:
@@ -166,7 +173,7 @@ class Reader:
             if unknown.unknown and not probable:
                 return None
             sure = sure and probable and not self._own_words.finds_another_likelier(best, pool, question)
-        if not sure:
+        if not sure or best.confidence < _SURE_FROM:
             best = best.model_copy(update={"confidence": min(best.confidence, PARTLY_UNDERSTOOD)})
         return Read(best=question.bound(best), others=tuple(others))
 

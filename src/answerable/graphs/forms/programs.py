@@ -20,7 +20,7 @@ from answerable.graphs.types import check_written
 def transform(node: TransformNode, around: Around) -> Form:
     kind = TransformStep.descriptor
     if node.expression is not None:
-        code, values = program_of(node.expression)
+        code, values = program_of(node.expression, around.parents)
         return Form(kind, {"expression": code, "values": values}, values_in(values=values))
     if node.template is not None:
         return Form(kind, {"value": node.template}, templates(value=node.template), types.TEXT)
