@@ -74,6 +74,12 @@ def test_all_groups_are_put_in_order(small_databases: dict[str, SmallDatabase], 
     assert len(counts) == 6
 
 
+def test_one_of_the_periods_is_picked(small_databases: dict[str, SmallDatabase]) -> None:
+    reply = talk(small_databases["library"], "number of loans per month", "the highest month")
+    assert isinstance(reply, Read)
+    assert reply.best.sentence.endswith("for each month of loan date, only the one with the highest number of loans.")
+
+
 def test_a_value_is_replaced_inside_a_sub_query(small_databases: dict[str, SmallDatabase]) -> None:
     """ "How many books are by Mirela Osk? And of Luis Ferro?"."""
     library = small_databases["library"]

@@ -36,3 +36,18 @@ def test_a_follow_up_to_a_reading_that_was_not_chosen_is_not_sure(data: Answerab
     if asked.kind == "clarify" and asked.choices:
         followed = data.ask("without South")
         assert followed.answer.provenance.confidence != "high"
+
+
+def test_a_superlative_of_another_period_is_a_question_of_its_own(tmp_path: Path) -> None:
+    days = [
+        f"2024-{month:02}-{day:02},{month + day / 10},{'sun' if day % 2 else 'rain'}"
+        for month in (1, 2)
+        for day in range(1, 29)
+    ]
+    (tmp_path / "weather.csv").write_text("\n".join(["date,temp_max,weather", *days]) + "\n")
+    with Answerable(tmp_path / "weather.csv", home=tmp_path / "home") as data:
+        assert data.ask("average temp max by weather").kind == "table"
+        hottest = data.ask("hottest day")
+        first = hottest.sql or hottest.choices[0].code or ""
+        assert "GROUP BY" not in first
+        assert "date" in first

@@ -44,7 +44,7 @@ from answerable.reader.grammar.follow_up_figures import FUNCTIONS, change_column
 from answerable.reader.grammar.follow_up_phrases import parse_phrase
 from answerable.reader.grammar.grammar import FILLERS, unexplained
 from answerable.reader.grammar.periods import DateBounds, bounds_of, date_column, in_periods, time_bucket
-from answerable.reader.linking.lexicon import STOPWORDS
+from answerable.reader.linking.lexicon import PERIODS, STOPWORDS
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.schema import Schema
 from answerable.reader.plans.draft_to_plan import all_of, build_plan, column_ref
@@ -348,9 +348,12 @@ def _change_sorting(question: DatedScene, plan: QueryPlan, _used: Words) -> Pars
     cues = question.cues("SORT", "ASC", "DESC", "MAX", "MIN")
     cue = next((cue for cue in cues if question.words[cue.start] not in FUNCTIONS), None)
     sort_term = _sort_term(question, plan) if cue is not None else None
-    if cue is None or sort_term is None:
+    picked = _picked_periods(question)
+    # After averages by weather, "the hottest day" is a question of its own.
+    stands_alone = not all(_has_groups_of(plan, unit) for unit in picked.values())
+    if cue is None or sort_term is None or stands_alone:
         return Parse(plan, frozenset())
-    term, words = sort_term
+    term, words = sort_term[0], sort_term[1] | frozenset(picked)
     # "Sort by last name" asks for no last one.
     ends = {one.tag for one in cues if words.isdisjoint(range(one.start, one.end))}
     words |= places_of(question.cues("SORT", "ASC", "DESC", "MAX", "MIN", "BY"))
@@ -362,6 +365,23 @@ def _change_sorting(question: DatedScene, plan: QueryPlan, _used: Words) -> Pars
         rows, words = said.rows, words | said.words
     changed = plan.model_copy(update={"order_by": (OrderItem(expr=term, descending=descending),), "limit": rows})
     return Parse(with_joins(changed, question.schema), words)
+
+
+def _picked_periods(question: DatedScene) -> dict[int, str]:
+    """The periods that superlatives pick, by their places: "the hottest *day*"."""
+    picked = {
+        cue.end: question.words[cue.end].removesuffix("s")
+        for cue in question.cues("MAX", "MIN")
+        if cue.end < len(question.words)
+    }
+    return {place: unit for place, unit in picked.items() if unit in PERIODS}
+
+
+def _has_groups_of(plan: QueryPlan, unit: str) -> bool:
+    return any(
+        (isinstance(expr, Bucket) and expr.unit == unit) or (isinstance(expr, DatePart) and expr.part == unit)
+        for expr in plan.group_by
+    )
 
 
 def _sort_term(question: DatedScene, plan: QueryPlan) -> tuple[Expr, Words] | None:
