@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from answerable.access.policy import EVERY, EVERYONE, Mask, Rule
 from answerable.core.errors import OperatorError
+from answerable.core.validation import first_problem
 
 SCHEMA = """
 entity Role;
@@ -83,8 +84,7 @@ def _rules(policy: Node, number: int) -> Iterator[Rule]:
     except CedarError as error:
         raise CedarError(_named(policy, number, str(error))) from None
     except ValidationError as invalid:
-        problem = invalid.errors()[0]["msg"].removeprefix("Value error, ")
-        raise CedarError(_named(policy, number, problem)) from None
+        raise CedarError(_named(policy, number, first_problem(invalid).plain)) from None
 
 
 def _rule(policy: Node) -> Rule:

@@ -70,12 +70,11 @@ def read_agent(text: str, origin: str) -> AgentFolder:
 
 
 def _explained(error: ValidationError, marks: Marks) -> Exception:
-    first = error.errors(include_url=False, include_input=False)[0]
-    place, hint = first["loc"], None
-    message = first_problem(error).message.removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
+    problem = first_problem(error)
+    place, message, hint = problem.place, problem.plain, None
+    if problem.type == "extra_forbidden":
         message, hint = "there is no such field", did_you_mean(str(place[-1]), AgentDefinition.model_fields)
-    elif first["type"] == "missing":
+    elif problem.type == "missing":
         place, message = place[:-1], f"`{place[-1]}` is missing"
     return marks.error(place, message[:1].lower() + message[1:], hint)
 

@@ -88,7 +88,7 @@ def run(graph: str, fields: tuple[str, ...], input_file: Path | None, output: Pa
         from answerable.engine.steps.graph_answer import output_text
 
         write_whole(output, [output_text(found.output).encode()])
-    tell_run(found, as_json, written=output)
+    sys.exit(tell_run(found, as_json, written=output))
 
 
 @command.command("new")
@@ -126,7 +126,7 @@ def fork(run: str, node: str | None, outputs: tuple[str, ...], fields: tuple[str
         started = await service.graphs.fork(RunId(run), principal, node=node, outputs=edited, input=values)
         return await followed(service, principal, started, quiet=as_json)
 
-    tell_run(with_service(carry_out), as_json)
+    sys.exit(tell_run(with_service(carry_out), as_json))
 
 
 @command.command("signal")

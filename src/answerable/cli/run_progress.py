@@ -1,6 +1,5 @@
 """A run of a graph as people at a terminal see it: what happens meanwhile, how it ended, and what it waits for."""
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,8 +69,8 @@ def _line(event: "Event") -> str | None:
     return None
 
 
-def tell_run(found: "GraphRun", as_json: bool, *, written: Path | None = None) -> None:
-    """How a run ended, and the exit code that says so. `written`: the file that its output went to."""
+def tell_run(found: "GraphRun", as_json: bool, *, written: Path | None = None) -> int:
+    """Tells how a run ended, and returns the exit code that says so. `written`: the file that its output went to."""
     if as_json:
         tell_json(found.model_dump(mode="json"))
     else:
@@ -83,7 +82,7 @@ def tell_run(found: "GraphRun", as_json: bool, *, written: Path | None = None) -
             say(f"Error: {found.error['message']} [{found.error['code']}]", err=True)
             if found.error["hint"]:
                 say(f"Hint: {found.error['hint']}", err=True)
-    sys.exit(WAITING if found.status in ("waiting", "paused") else EXIT_CODES.get(found.status, 1))
+    return WAITING if found.status in ("waiting", "paused") else EXIT_CODES.get(found.status, 1)
 
 
 def tell_waits(run: str, status: str, waits: "Sequence[OpenQuestion]") -> None:

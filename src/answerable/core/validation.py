@@ -10,7 +10,14 @@ class FieldProblem:
     """The first problem in a `ValidationError`. It never quotes the input, which may hold a secret."""
 
     place: tuple[int | str, ...]
+    type: str
+    """What pydantic calls a problem of this kind: `missing`, `extra_forbidden`, …"""
     message: str
+
+    @property
+    def plain(self) -> str:
+        """The message without the words that pydantic puts before those of a validator."""
+        return self.message.removeprefix("Value error, ")
 
     @property
     def field(self) -> str:
@@ -24,4 +31,4 @@ class FieldProblem:
 
 def first_problem(error: ValidationError) -> FieldProblem:
     first = error.errors(include_url=False, include_input=False)[0]
-    return FieldProblem(first["loc"], first["msg"])
+    return FieldProblem(first["loc"], first["type"], first["msg"])

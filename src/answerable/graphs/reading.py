@@ -39,7 +39,7 @@ def _count(document: Json) -> int:
 def _explained(error: ValidationError, marks: Marks) -> GraphError:
     first = error.errors(include_url=False, include_input=False)[0]
     place = _written_place(first["loc"])
-    message, hint = first_problem(error).message.removeprefix("Value error, "), None
+    message, hint = first_problem(error).plain, None
     if first["type"] in _UNION_TAGS:
         place = (*place, "kind")
         said = first.get("ctx", {}).get("tag")

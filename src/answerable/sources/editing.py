@@ -192,8 +192,7 @@ def _validated(data: dict[str, Any]) -> Semantic:
         return Semantic.model_validate(data)
     except ValidationError as error:
         problem = first_problem(error)
-        message = problem.message.removeprefix("Value error, ")
-        raise SemanticError(f"{problem.field}: {message}", field=problem.field) from None
+        raise SemanticError(f"{problem.field}: {problem.plain}", field=problem.field) from None
 
 
 def _rename(data: dict[str, Any], edit: NameEdit) -> None:
