@@ -65,7 +65,7 @@ _PLURAL_VERBS = {
     "does": "do",
 }
 _PARTS = {
-    "year": "calendar year",
+    "year": "year",  # the same as the period; of the others, each stands for several periods
     "quarter": "calendar quarter",
     "month": "calendar month",
     "week": "calendar week",

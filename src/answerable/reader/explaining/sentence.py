@@ -8,7 +8,7 @@ from functools import cached_property
 
 from answerable.core.catalog import Catalog
 from answerable.query.nouns import Nouns, plural
-from answerable.query.plan import Aggregate, ColumnRef, Expr, MeasureRef, OrderItem, QueryPlan
+from answerable.query.plan import Aggregate, ColumnRef, DatePart, Expr, MeasureRef, OrderItem, QueryPlan
 from answerable.query.row_source import JoinStep, mentioned, relationships_between, rows_of
 from answerable.query.scope import aggregates, scope_of
 from answerable.query.validate import validate
@@ -230,11 +230,15 @@ class _SentenceBuilder:
         order = self.plan.order_by
         if not order:
             return ""
-        if [order[0].expr] == list(self.plan.group_by) and self.say.nature(order[0].expr) == "time" and len(order) == 1:
+        if len(order) == 1 and [order[0].expr] == list(self.plan.group_by) and self.is_time(order[0].expr):
             return "in reverse order of time" if order[0].descending else "in order of time"
         if len(order) == 1 and [order[0].expr] == [expr for expr in self.items if aggregates(expr)]:
             return self.direction(order[0]) or "from A to Z"
         return "sorted by " + ", then ".join(self.sorted_by(item) for item in order)
+
+    def is_time(self, expr: Expr) -> bool:
+        """Whether its order is that of time: months of a year are not, since each stands for several."""
+        return self.say.nature(expr) == "time" or (isinstance(expr, DatePart) and expr.part == "year")
 
     def sorted_by(self, item: OrderItem) -> str:
         direction = self.direction(item)
