@@ -81,6 +81,24 @@ def test_what_nobody_means_is_not_offered(absurd: Reading) -> None:
     assert sensible([GOOD, absurd], ["how", "many"], CATALOG) == (GOOD,)
 
 
+def test_what_rows_are_called_by_is_neither_added_up_nor_ranked() -> None:
+    flights = Table(
+        name="flights_jan",
+        columns=(Column(name="flight", type="integer"), Column(name="distance", type="integer")),
+    )
+    catalog = Catalog(source="air", dialect="sqlite", tables=(flights,))
+    number, distance = (ColumnRef(table="flights_jan", column=name) for name in ("flight", "distance"))
+
+    def longest(by: ColumnRef) -> Reading:
+        order = (OrderItem(expr=by, descending=True),)
+        return reading(number, distance, entity="flights_jan", order_by=order, limit=1)
+
+    total = reading(Aggregate(function="sum", of=number), entity="flights_jan")
+    assert sensible([longest(number), total, longest(distance)], ["longest", "flight"], catalog) == (longest(distance),)
+    assert isinstance(answered_or_asked(Read(best=longest(number)), (), catalog), Unsure)
+    assert isinstance(answered_or_asked(Read(best=longest(distance)), (), catalog), Read)
+
+
 def test_an_id_is_offered_to_who_asks_for_it() -> None:
     asked = reading(of("station_id"))
     assert sensible([GOOD, asked], ["station", "id"], CATALOG) == (GOOD, asked)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from answerable.answers.answer import Binding
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import UserError
-from answerable.core.words import name_words, normalise, stemmed
+from answerable.core.words import name_words, normalise, stem, stemmed
 from answerable.query.plan import (
     Aggregate,
     And,
@@ -83,6 +83,8 @@ def answered_or_asked(reply: Read, unused: Sequence[UnusedPhrase], catalog: Cata
         question = f"{words} {'was' if len(describing) == 1 else 'were'} not understood. Which of these do you mean?"
     elif mistaken is not None:
         question = f"“{mistaken.said}” is not in the data. Do you mean “{mistaken.value}”?"
+    elif _ranks_by_row_numbers(reply.best.plan, catalog):
+        question = "Which of these do you mean?"
     else:
         confidence = min(reply.best.confidence, PARTLY_UNDERSTOOD) if unused else reply.best.confidence
         return reply.model_copy(update={"best": reply.best.model_copy(update={"confidence": confidence})})
@@ -196,6 +198,7 @@ def _is_absurd(plan: QueryPlan, words: Sequence[str], catalog: Catalog) -> bool:
     keys = [] if speaks_of_keys else [ref for ref in shown if isinstance(ref, ColumnRef) and _is_key(ref, scope)]
     return (
         any(_adds_up_keys(expr, scope) for expr in (*shown, *(item.expr for item in plan.order_by)))
+        or _ranks_by_row_numbers(plan, catalog)
         or any(_never_holds(part, speaks_of_keys, scope) for part in conditions)
         or bool(keys and len(keys) == len(shown))
         or _counts_its_own_groups(plan)
@@ -259,8 +262,26 @@ def _refers(table: Table, column: Column, scope: Scope) -> bool:
 def _adds_up_keys(expr: Expr, scope: Scope) -> bool:
     if isinstance(expr, Aggregate) and expr.function in _ADDED_UP and isinstance(expr.of, ColumnRef):
         table, column = scope.tables[expr.of.table], scope.column(expr.of)
-        return column.name in table.primary_key or _refers(table, column, scope)
+        return column.name in table.primary_key or _refers(table, column, scope) or _numbers_rows(table, column)
     return any(_adds_up_keys(child, scope) for _, child in children(expr))
+
+
+def _numbers_rows(table: Table, column: Column) -> bool:
+    """Whether the rows are called by its numbers: the column `flight` of the table `flights` holds flight numbers."""
+    words = name_words(column.name)
+    return column.type == "integer" and len(words) == 1 and stem(words[0]) in map(stem, name_words(table.name))
+
+
+def _ranks_by_row_numbers(plan: QueryPlan, catalog: Catalog) -> bool:
+    """Whether it picks the first rows by what the rows are called. The longest flight has not the highest number."""
+    try:
+        scope = scope_of(plan, catalog)
+    except UserError:
+        return False
+    ranked = [item.expr for item in plan.order_by if plan.limit is not None and isinstance(item.expr, ColumnRef)]
+    return any(
+        _numbers_rows(scope.tables[ref.table], scope.column(ref)) for ref in ranked if isinstance(ref, ColumnRef)
+    )
 
 
 def _never_holds(part: Compare, speaks_of_keys: bool, scope: Scope) -> bool:
