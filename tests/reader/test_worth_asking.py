@@ -99,6 +99,16 @@ def test_what_rows_are_called_by_is_neither_added_up_nor_ranked() -> None:
     assert isinstance(answered_or_asked(Read(best=longest(distance)), (), catalog), Read)
 
 
+def test_what_a_table_counts_is_added_up() -> None:
+    deaths = Table(name="deaths", columns=(Column(name="deaths", type="integer"), Column(name="year", type="integer")))
+    total = reading(Aggregate(function="sum", of=ColumnRef(table="deaths", column="deaths")), entity="deaths")
+    shown = reading(ColumnRef(table="deaths", column="year"), entity="deaths")
+    assert sensible([shown, total], ["deaths"], Catalog(source="x", dialect="sqlite", tables=(deaths,))) == (
+        shown,
+        total,
+    )
+
+
 def test_an_id_is_offered_to_who_asks_for_it() -> None:
     asked = reading(of("station_id"))
     assert sensible([GOOD, asked], ["station", "id"], CATALOG) == (GOOD, asked)

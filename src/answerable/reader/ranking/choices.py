@@ -267,9 +267,11 @@ def _adds_up_keys(expr: Expr, scope: Scope) -> bool:
 
 
 def _numbers_rows(table: Table, column: Column) -> bool:
-    """Whether the rows are called by its numbers: the column `flight` of the table `flights` holds flight numbers."""
+    """Whether the rows are called by its numbers: the column `flight` of the table `flights` holds flight numbers. The
+    column `deaths` of the table `deaths` counts."""
     words = name_words(column.name)
-    return column.type == "integer" and len(words) == 1 and stem(words[0]) in map(stem, name_words(table.name))
+    plurals = [word for word in name_words(table.name) if word not in words]
+    return column.type == "integer" and len(words) == 1 and stem(words[0]) in map(stem, plurals)
 
 
 def _ranks_by_row_numbers(plan: QueryPlan, catalog: Catalog) -> bool:
